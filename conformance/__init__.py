@@ -1,0 +1,1 @@
+"""memory-conformance: does a provider keep the spoke-memory wire contract?"""
