@@ -1,0 +1,146 @@
+"""The in-process shim: a Python object is the provider (harness.md, ``oracle`` and ``python:`` targets).
+
+Requests and answers pass through JSON text, so that neither side can see or change the other's objects and no value that
+JSON lacks gets through. A call that exceeds the deadline is interrupted by an interval timer where that is possible (the main
+thread of a POSIX process); elsewhere it is not bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import signal
+import threading
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from conformance.errors import TargetFault, blame
+from conformance.exchange import Call, Reply
+from conformance.transport.shim import read_answer
+
+Answer = Mapping[str, Any]
+
+
+class Provider(Protocol):
+    """An object that takes memory calls and control calls, sync or async.
+
+    Calls to a sync provider come one after another, unless it says ``parallel = True``; an async one gets them at once.
+    """
+
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Answer | Awaitable[Answer]:
+        """Answer a memory call with ``{"payload": …}`` or ``{"error": …}``."""
+        ...
+
+    def control(self, name: str, payload: Any) -> Answer | Awaitable[Answer]:
+        """Pull a lever of the test bench; ``name`` carries its ``control.`` prefix."""
+        ...
+
+
+class InProcess:
+    """A shim over a ``Provider`` object; ``deadline`` is in seconds a call."""
+
+    shared = False
+
+    def __init__(self, provider: Provider, *, deadline: float = 10.0) -> None:
+        self._provider = provider
+        self._deadline = deadline
+        self._loop = asyncio.new_event_loop()
+
+    def send(self, call: Call) -> Reply:
+        """Carry one call (see ``Shim``)."""
+        with _alarm(self._deadline, call.op):
+            answer = self._guarded(call)
+            if inspect.isawaitable(answer):
+                answer = self._loop.run_until_complete(_awaited(answer, call.op, self._deadline))
+            return read_answer(call.op, _through_json(answer, call.op))
+
+    def send_all(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
+        """Carry calls at once where the provider is async or says ``parallel``, else in turn (see ``Shim``)."""
+        if inspect.iscoroutinefunction(self._provider.call):
+            return self._loop.run_until_complete(self._gathered(calls))
+        if getattr(self._provider, "parallel", False):
+            with ThreadPoolExecutor(max_workers=max(1, len(calls))) as pool:
+                return list(pool.map(self._outcome, calls))
+        return [self._outcome(call) for call in calls]
+
+    def restart(self) -> bool:
+        """Return False: only the provider's own control can restart it."""
+        return False
+
+    def close(self) -> None:
+        """Close the event loop."""
+        self._loop.close()
+
+    def _guarded(self, call: Call) -> Any:
+        payload = _copied(call.payload)
+        try:
+            if call.is_control:
+                return self._provider.control(call.op, payload)
+            return self._provider.call(call.credential, sorted(call.flags), call.op, payload)
+        except TargetFault:
+            raise
+        except Exception as error:
+            raise TargetFault(f"{call.op}: the provider raised {blame(error)}") from error
+
+    def _outcome(self, call: Call) -> Reply | TargetFault:
+        try:
+            return self.send(call)
+        except TargetFault as fault:
+            return fault
+
+    async def _gathered(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
+        async def one(call: Call) -> Reply | TargetFault:
+            try:
+                answer = await _awaited(self._guarded(call), call.op, self._deadline)
+                return read_answer(call.op, _through_json(answer, call.op))
+            except TargetFault as fault:
+                return fault
+
+        return list(await asyncio.gather(*(one(call) for call in calls)))
+
+
+async def _awaited(answer: Awaitable[Any], op: str, deadline: float) -> Any:
+    try:
+        return await asyncio.wait_for(_as_coroutine(answer), deadline)
+    except TargetFault:
+        raise
+    except TimeoutError as error:
+        raise TargetFault(f"{op}: no answer within {deadline:g} s") from error
+    except Exception as error:
+        raise TargetFault(f"{op}: the provider raised {blame(error)}") from error
+
+
+async def _as_coroutine(answer: Awaitable[Any]) -> Any:
+    return await answer
+
+
+def _copied(payload: Any) -> Any:
+    return json.loads(json.dumps(payload))
+
+
+def _through_json(answer: Any, op: str) -> Any:
+    try:
+        return json.loads(json.dumps(answer, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TargetFault(f"{op}: the answer is not JSON: {blame(error)}") from error
+
+
+@contextmanager
+def _alarm(seconds: float, op: str) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_signum: int, _frame: object) -> None:
+        raise TargetFault(f"{op}: no answer within {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
