@@ -7,7 +7,7 @@ flag is not declared. The last two are ``unittest.SkipTest``, which hypothesis p
 from __future__ import annotations
 
 import unittest
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.wire.canonical import same
@@ -44,17 +44,22 @@ def difference(expected: Any, seen: Any, pointer: str = "") -> str | None:
     """Return the JSON pointer of the first place where two JSON values differ, None where they are equal."""
     if same(expected, seen):
         return None
+    return next((found for name in _names(expected, seen) for found in _inside(expected, seen, name, pointer)), pointer or "/")
+
+
+def _names(expected: Any, seen: Any) -> list[Any]:
     if isinstance(expected, Mapping) and isinstance(seen, Mapping):
-        for name in sorted(set(expected) | set(seen)):
-            if name not in expected or name not in seen:
-                return f"{pointer}/{name}"
-            if (found := difference(expected[name], seen[name], f"{pointer}/{name}")) is not None:
-                return found
-    if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
-        for index, (left, right) in enumerate(zip(expected, seen, strict=True)):
-            if (found := difference(left, right, f"{pointer}/{index}")) is not None:
-                return found
-    return pointer or "/"
+        return sorted(set(expected) | set(seen))
+    if isinstance(expected, list) and isinstance(seen, list):
+        return list(range(min(len(expected), len(seen))))
+    return []
+
+
+def _inside(expected: Any, seen: Any, name: Any, pointer: str) -> Iterator[str]:
+    if isinstance(expected, Mapping) and (name not in expected or name not in seen):
+        yield f"{pointer}/{name}"
+    elif (found := difference(expected[name], seen[name], f"{pointer}/{name}")) is not None:
+        yield found
 
 
 def at(value: Any, pointer: str) -> Any:

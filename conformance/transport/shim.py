@@ -40,7 +40,7 @@ class Shim(Protocol):
 
 
 def read_answer(op: str, answer: Any) -> Reply:
-    """Turn an answer object into a ``Reply``: exactly one of ``payload`` (an object) and ``error`` (an object with a string ``code``).
+    """Turn an answer object into a ``Reply``: ``payload``, an object, or ``error``, an object with a ``code``.
 
     Raises ``TargetFault`` naming ``op`` for every other shape.
     """

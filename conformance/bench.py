@@ -1,0 +1,100 @@
+"""What a check holds: one ``Bench`` for one check on one target, from which each generated example takes a fresh world.
+
+Examples are independent and need no teardown where the target can provision spaces. Where it cannot, the worlds of a check
+share the spaces and principals of the target file: then the grants of a world are revoked before the next one begins.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.client import Client
+from conformance.expect import Inconclusive
+from conformance.levers import Facts, Home, Levers, Login
+from conformance.transport.shim import Shim
+from conformance.wire.bundle import Bundle
+from conformance.wire.vocabulary import Flag
+from conformance.world import World
+
+
+class Bench:
+    """A check's place of work. ``homes`` and ``logins`` are those of the target file, for targets that cannot make new ones."""
+
+    def __init__(
+        self,
+        shim: Shim,
+        bundle: Bundle,
+        facts: Facts,
+        *,
+        check_id: str = "",
+        seed: int = 0,
+        homes: Sequence[Home] = (),
+        logins: Sequence[Login] = (),
+    ) -> None:
+        self.bundle = bundle
+        self.client = Client(shim, bundle)
+        self.levers = Levers(shim, facts)
+        self.check_id = check_id
+        self.seed = seed
+        self.latest: World | None = None
+        self._homes = tuple(homes)
+        self._logins = tuple(logins)
+        self._described: Mapping[str, Any] | None = None
+        self._worlds = 0
+
+    @property
+    def facts(self) -> Facts:
+        """What the target says of itself."""
+        return self.levers.facts
+
+    def declares(self, flag: Flag) -> bool:
+        """Say whether the target declares ``flag``."""
+        return self.bundle.flag(flag) in self.facts.flags
+
+    def world(self) -> World:
+        """Make a fresh world.
+
+        Raises ``Inconclusive`` where the target can neither provision a space nor names one in its file.
+        """
+        if self.latest is not None and self.latest.shared:
+            self.latest.close()
+        self._worlds += 1
+        home = self._home()
+        self.latest = World(self.client, self.facts, home, login=self.login, salt=self._salt() if home.shared else "")
+        return self.latest
+
+    def close(self) -> None:
+        """Take back what was granted in a shared space."""
+        if self.latest is not None and self.latest.shared:
+            self.latest.close()
+
+    def _home(self) -> Home:
+        if self.levers.has("provision"):
+            return self.levers.provision()
+        if not self._homes:
+            raise Inconclusive("the target provisions no space and its target file names none")
+        return self._homes[self._worlds % len(self._homes)]
+
+    def login(self, index: int) -> Login:
+        """Return a principal without grants: a new one, else number ``index`` of the target file's pool."""
+        if self.levers.has("principal"):
+            return self.levers.principal()
+        if index >= len(self._logins):
+            raise Inconclusive(f"the target makes no principals and its target file names only {len(self._logins)}")
+        return self._logins[index]
+
+    def described(self, world: World) -> Mapping[str, Any]:
+        """Return the answer of ``memory.describe``, asked once a check."""
+        if self._described is None:
+            self._described = world.root.do("describe")
+        return self._described
+
+    def _salt(self) -> str:
+        text = f"{self.seed}\0{self.check_id}\0{self.facts.instance}\0{self._worlds}"
+        return "-" + hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    def ran_nothing(self) -> bool:
+        """Say whether no assertion was executed."""
+        return self.client.tally.assertions == 0

@@ -1,0 +1,1 @@
+"""The seeded faults, a module for each rule; ``tests.faults`` lists them all."""
