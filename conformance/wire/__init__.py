@@ -1,0 +1,1 @@
+"""The wire contract as data, and its loading: schemas, tables, canonical form."""

@@ -1,0 +1,193 @@
+"""A schema bundle: documents, registry, validators, the table of operations and the table of errors.
+
+``--schemas DIR`` swaps the packaged bundle for another one. A directory holds schema files (``common``, ``data``, ``ops``; the
+prefix of their ``$id`` is free) and may hold ``operations.json`` and ``errors.json``; a table that is not there is the packaged one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import jsonschema_rs
+from referencing import Registry
+
+from conformance.errors import BadBundle
+from conformance.wire.canonical import digest
+from conformance.wire.documents import check_documents, read_documents, read_json, registry_of
+from conformance.wire.formats import instant, is_timestamp
+from conformance.wire.tables import ERRORS_FILE, OPERATIONS_FILE, ErrorCode, Need, Operation, Tables, read_tables
+from conformance.wire.validation import Problem, Validator
+from conformance.wire.vocabulary import Code, Field, Flag, Reason
+
+__all__ = ["Bundle", "ErrorCode", "Need", "Operation", "Problem", "Validator", "instant", "is_timestamp", "load"]
+
+_PACKAGED = Path(__file__).parent
+
+
+class Bundle:
+    """The contract as data. Immutable; validators are built when they are first asked for.
+
+    ``documents`` maps each ``$id`` to its schema, ``operations`` each full name to its row in the order of the table.
+    """
+
+    def __init__(self, origin: str, documents: Mapping[str, Any], registry: Registry[Any], tables: Tables, raw_tables: Any) -> None:
+        self.origin = origin
+        self.documents = MappingProxyType(dict(documents))
+        self.registry = registry
+        self.operations = tables.operations
+        self.errors = tables.errors
+        self._tables = tables
+        self._raw_tables = raw_tables
+        self._validators: dict[str, Validator] = {}
+        self._names = MappingProxyType(_names(documents))
+        self._ops = MappingProxyType({name: _pair(name, documents) for name in tables.operations})
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the canonical form of all documents and both tables, 64 lower-case hex digits."""
+        return digest([dict(self.documents), self._raw_tables])
+
+    def code(self, symbol: Code) -> str:
+        """Give the wire string of an error."""
+        return self.errors[symbol].code
+
+    def symbol(self, code: str) -> Code | None:
+        """Give the symbol of a wire string, or None where the table of errors has no such code."""
+        return self._symbols.get(code)
+
+    def flag(self, symbol: Flag) -> str:
+        """Give the wire string of a capability flag."""
+        return self._tables.flags[symbol].flag
+
+    def flag_symbol(self, flag: str) -> Flag | None:
+        """Give the symbol of a flag's wire string, or None where the table of operations has no such flag."""
+        return next((symbol for symbol, row in self._tables.flags.items() if row.flag == flag), None)
+
+    def implied(self, symbol: Flag) -> tuple[Flag, ...]:
+        """Give the flags that a host which declares ``symbol`` declares too (section 2)."""
+        return self._tables.flags[symbol].implies
+
+    def reason(self, symbol: Reason) -> str:
+        """Give the wire string of a value of ``details.reason``."""
+        return self._tables.reasons[symbol]
+
+    def field(self, symbol: Field) -> str:
+        """Give the wire string of a value of ``details.field``."""
+        return self._tables.fields[symbol]
+
+    def schema(self, ref: str) -> Any:
+        """Give the schema that an absolute reference names: ``<$id>`` or ``<$id>#/definitions/<name>``. Raises ``Unresolvable``."""
+        return self.registry.resolver().lookup(ref).contents
+
+    def validator(self, ref: str) -> Validator:
+        """Give the validator of the schema that an absolute reference names; the same one each time."""
+        found = self._validators.get(ref)
+        if found is None:
+            found = self._validators[ref] = Validator(ref, self.registry, self._rust)
+        return found
+
+    def request_ref(self, op: str) -> str:
+        """Give the reference of an operation's request schema. Raises ``KeyError`` for an unknown operation."""
+        return self._ops[op][0]
+
+    def response_ref(self, op: str) -> str:
+        """Give the reference of an operation's response schema. Raises ``KeyError`` for an unknown operation."""
+        return self._ops[op][1]
+
+    def model_ref(self, title: str) -> str:
+        """Give the reference of a document by its title, or of a definition by its name. Raises ``BadBundle`` where none is."""
+        if title not in self._names:
+            raise BadBundle(f"{self.origin}: /: no schema of this bundle is titled {title}.")
+        return self._names[title]
+
+    def request(self, op: str) -> Validator:
+        """Give the validator of an operation's requests."""
+        return self.validator(self.request_ref(op))
+
+    def response(self, op: str) -> Validator:
+        """Give the validator of an operation's answers, refusals included."""
+        return self.validator(self.response_ref(op))
+
+    def model(self, title: str) -> Validator:
+        """Give the validator of a document or definition by its name."""
+        return self.validator(self.model_ref(title))
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, Code]:
+        return {row.code: symbol for symbol, row in self.errors.items()}
+
+    @cached_property
+    def _rust(self) -> jsonschema_rs.Registry:
+        return jsonschema_rs.Registry(list(self.documents.items()), draft=jsonschema_rs.Draft7)
+
+
+def load(directory: str | Path | None = None) -> Bundle:
+    """Load the bundle of a directory, or the packaged one (once).
+
+    Raises ``BadBundle`` with one sentence: the file, the JSON pointer, and what is wrong there.
+    """
+    return _packaged() if directory is None else _load(Path(directory), str(directory))
+
+
+@cache
+def _packaged() -> Bundle:
+    return _load(_PACKAGED, "packaged")
+
+
+def _load(directory: Path, origin: str) -> Bundle:
+    if not directory.is_dir():
+        raise BadBundle(f"{directory}: /: no such directory.")
+    files = read_documents(directory)
+    documents = {identity: document for identity, (_, document) in files.items()}
+    registry = registry_of(documents)
+    check_documents(files, registry)
+    raw = [_table(directory, OPERATIONS_FILE), _table(directory, ERRORS_FILE)]
+    return Bundle(origin, documents, registry, read_tables(*raw), raw)
+
+
+def _table(directory: Path, name: str) -> Any:
+    own = directory / name
+    return read_json(own if own.is_file() else _PACKAGED / name, name)
+
+
+def _names(documents: Mapping[str, Any]) -> dict[str, str]:
+    """Name every titled document and every definition; a definition whose name is not unique has no name."""
+    titles: dict[str, str] = {}
+    for identity, document in documents.items():
+        title = document.get("title")
+        if title in titles:
+            raise BadBundle(f"{identity}: /title: {title} is the title of {titles[title]} too.")
+        if title is not None:
+            titles[title] = identity
+    inner: dict[str, list[str]] = {}
+    for identity, document in documents.items():
+        for name in document.get("definitions", {}):
+            inner.setdefault(name, []).append(f"{identity}#/definitions/{name}")
+    return {name: refs[0] for name, refs in inner.items() if len(refs) == 1} | titles
+
+
+def _pair(op: str, documents: Mapping[str, Any]) -> tuple[str, str]:
+    request, response = (_op_document(op, side, documents) for side in ("request", "response"))
+    return request, response
+
+
+def _op_document(op: str, side: str, documents: Mapping[str, Any]) -> str:
+    wanted = _letters(f"{op}{side}")
+    for identity, document in documents.items():
+        if wanted in (_letters(name) for name in _op_names(identity, document)):
+            return identity
+    raise BadBundle(f"{OPERATIONS_FILE}: /operations: no schema for the {side} of {op} in the bundle.")
+
+
+def _op_names(identity: str, document: Mapping[str, Any]) -> Iterator[str]:
+    yield identity.rpartition("/")[2].removesuffix(".schema.json")
+    yield str(document.get("title", ""))
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

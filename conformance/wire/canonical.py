@@ -1,0 +1,126 @@
+"""The RFC 8785 form of JSON values, their digests and their equality (protocol.md section 1, digest rule)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import rfc8785
+
+
+class NotCanonical(ValueError):
+    """A value has no canonical form: it holds a non-finite number or an unpaired surrogate (in a value or a member name)."""
+
+
+def canonical(value: Any) -> bytes:
+    """Give the RFC 8785 form of a JSON value, at any depth.
+
+    Numbers are IEEE doubles: an integer beyond 2**53 is taken as the double that it is on the wire. Raises ``NotCanonical``.
+    """
+    try:
+        return rfc8785.dumps(value)
+    except (rfc8785.IntegerDomainError, RecursionError, UnicodeEncodeError, ValueError):
+        # The library refuses large integers and recurses; it also lets the encoder's own error out for a member name.
+        return b"".join(_pieces(value))
+
+
+def digest(value: Any, *, without: str | None = None) -> str:
+    """Give the SHA-256 of the canonical form as 64 lower-case hex digits.
+
+    ``without`` names the top-level member that is left out: the one in which an object carries its own digest.
+    Raises ``NotCanonical``.
+    """
+    if without is not None:
+        value = {name: member for name, member in value.items() if name != without}
+    return hashlib.sha256(canonical(value)).hexdigest()
+
+
+def content_bytes(content: Any) -> int:
+    """Count the bytes of a content: the length of its canonical form in UTF-8, every present member counted (section 3)."""
+    return len(canonical(content))
+
+
+def same(left: Any, right: Any) -> bool:
+    """Say whether two JSON values are equal: 5 and 5.0 are, 1 and true are not, the order of members says nothing.
+
+    Never raises: it takes unpaired surrogates, any depth, and numbers beyond a double. A NaN equals a NaN, so that an echo does.
+    """
+    todo = [(left, right)]
+    while todo:
+        a, b = todo.pop()
+        if isinstance(a, dict) and isinstance(b, dict):
+            if a.keys() != b.keys():
+                return False
+            todo.extend((member, b[name]) for name, member in a.items())
+        elif isinstance(a, list) and isinstance(b, list):
+            if len(a) != len(b):
+                return False
+            todo.extend(zip(a, b, strict=True))
+        elif not _same_scalar(a, b):
+            return False
+    return True
+
+
+def _same_scalar(a: Any, b: Any) -> bool:
+    if _is_number(a) and _is_number(b):
+        return _same_number(a, b)
+    return type(a) is type(b) and not isinstance(a, (dict, list)) and bool(a == b)
+
+
+def _same_number(a: float, b: float) -> bool:
+    try:
+        x, y = float(a), float(b)
+    except OverflowError:
+        return a == b
+    return x == y or (math.isnan(x) and math.isnan(y))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _pieces(value: Any) -> Iterator[bytes]:
+    """Write the form piece by piece without recursion; text that is due later waits on a stack with the values."""
+    todo: list[bytes | tuple[Any]] = [(value,)]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, bytes):
+            yield item
+        elif isinstance(item[0], dict):
+            todo.extend(reversed(_object_parts(item[0])))
+        elif isinstance(item[0], (list, tuple)):
+            todo.extend(reversed(_array_parts(item[0])))
+        else:
+            yield _scalar(item[0])
+
+
+def _object_parts(value: dict[str, Any]) -> list[bytes | tuple[Any]]:
+    parts: list[bytes | tuple[Any]] = [b"{"]
+    for name in sorted(value, key=_utf16):
+        parts += [b"," if len(parts) > 1 else b"", _scalar(name), b":", (value[name],)]
+    return [*parts, b"}"]
+
+
+def _array_parts(value: list[Any] | tuple[Any, ...]) -> list[bytes | tuple[Any]]:
+    parts: list[bytes | tuple[Any]] = [b"["]
+    for item in value:
+        parts += [b"," if len(parts) > 1 else b"", (item,)]
+    return [*parts, b"]"]
+
+
+def _utf16(name: str) -> bytes:
+    try:
+        return name.encode("utf-16-be")
+    except UnicodeEncodeError as error:
+        raise NotCanonical("a member name holds an unpaired surrogate") from error
+    except AttributeError as error:
+        raise NotCanonical("a member name is no string") from error
+
+
+def _scalar(value: Any) -> bytes:
+    try:
+        return rfc8785.dumps(float(value) if isinstance(value, int) and not isinstance(value, bool) else value)
+    except (OverflowError, UnicodeEncodeError, rfc8785.CanonicalizationError) as error:
+        raise NotCanonical(f"no canonical form: {type(error).__name__}") from error

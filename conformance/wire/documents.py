@@ -1,0 +1,134 @@
+"""Reading the schema files of a bundle, and refusing the ones that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from jsonschema import Draft7Validator
+from jsonschema.exceptions import best_match
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT7
+
+from conformance.errors import BadBundle
+from conformance.wire.formats import compiled
+from conformance.wire.validation import pointer
+
+SCHEMA_FILES = "*.schema.json"
+_ONE = ("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
+_LISTED = ("allOf", "anyOf", "items", "oneOf")
+_NAMED = ("definitions", "dependencies", "patternProperties", "properties")
+
+
+def read_json(path: Path, name: str) -> Any:
+    """Parse a file of the bundle. Raises ``BadBundle`` for what is no JSON, and for a member that is named twice."""
+    try:
+        return json.loads(path.read_text("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except OSError as error:
+        raise BadBundle(f"{name}: cannot be read: {error.strerror}.") from error
+    except (ValueError, RecursionError) as error:
+        raise BadBundle(f"{name}: /: not JSON: {error}.") from error
+
+
+def read_documents(directory: Path) -> dict[str, tuple[str, Any]]:
+    """Read every schema file under ``directory``: ``$id`` -> (file name, document). Raises ``BadBundle``."""
+    found: dict[str, tuple[str, Any]] = {}
+    for path in sorted(directory.rglob(SCHEMA_FILES)):
+        name = path.relative_to(directory).as_posix()
+        document = read_json(path, name)
+        identity = _identity(document, name)
+        if identity in found:
+            raise BadBundle(f"{name}: /$id: {identity} is the $id of {found[identity][0]} too.")
+        found[identity] = (name, document)
+    if not found:
+        raise BadBundle(f"{directory}: /: no {SCHEMA_FILES} file in this directory.")
+    return found
+
+
+def check_documents(documents: Mapping[str, tuple[str, Any]], registry: Registry[Any]) -> None:
+    """Check every document against the meta-schema, and its patterns and references. Raises ``BadBundle``."""
+    for identity, (name, document) in documents.items():
+        _check_meta(document, name)
+        resolver = registry.resolver(identity)
+        for where, schema in subschemas(document):
+            if isinstance(schema, dict):
+                _check_patterns(schema, f"{name}: {where}")
+                _check_reference(schema, resolver, f"{name}: {where}")
+
+
+def registry_of(documents: Mapping[str, Any]) -> Registry[Any]:
+    """Build the registry in which references between documents are looked up; nothing is ever fetched."""
+    resources = [(identity, Resource(contents=document, specification=DRAFT7)) for identity, document in documents.items()]
+    empty: Registry[Any] = Registry()
+    return empty.with_resources(resources)
+
+
+def subschemas(schema: Any, where: str = "") -> Iterator[tuple[str, Any]]:
+    """Walk a draft-07 schema: every schema in it with its JSON pointer, itself first; values such as examples are no schemas."""
+    yield where, schema
+    if not isinstance(schema, dict):
+        return
+    for keyword in _ONE:
+        if isinstance(schema.get(keyword), (dict, bool)):
+            yield from subschemas(schema[keyword], f"{where}/{keyword}")
+    for keyword in _LISTED:
+        for index, one in enumerate(schema[keyword] if isinstance(schema.get(keyword), list) else ()):
+            yield from subschemas(one, f"{where}/{keyword}/{index}")
+    for keyword in _NAMED:
+        for name, one in schema.get(keyword, {}).items():
+            if isinstance(one, (dict, bool)):
+                yield from subschemas(one, f"{where}/{keyword}{pointer([name])}")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"the member {next(name for name in names if names.count(name) > 1)!r} stands there twice")
+    return made
+
+
+def _no_constant(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON number")
+
+
+def _identity(document: Any, name: str) -> str:
+    if not isinstance(document, dict):
+        raise BadBundle(f"{name}: /: a schema file holds an object.")
+    identity = document.get("$id")
+    if not isinstance(identity, str) or not identity:
+        raise BadBundle(f"{name}: /$id: the document names no $id.")
+    return identity.removesuffix("#")
+
+
+def _check_meta(document: Any, name: str) -> None:
+    if jsonschema_rs.Draft7Validator(Draft7Validator.META_SCHEMA).is_valid(document):
+        return
+    error = best_match(Draft7Validator(Draft7Validator.META_SCHEMA).iter_errors(document))
+    where, what = (pointer(error.absolute_path), error.message) if error is not None else ("", "not a draft-07 schema")
+    raise BadBundle(f"{name}: {where or '/'}: {what[:200]}.")
+
+
+def _check_patterns(schema: Mapping[str, Any], where: str) -> None:
+    for pattern in (*schema.get("patternProperties", {}), *([schema["pattern"]] if "pattern" in schema else [])):
+        try:
+            compiled(pattern)
+        except re.error as error:
+            raise BadBundle(f"{where}: the pattern {pattern!r} cannot be used: {error}.") from error
+
+
+def _check_reference(schema: Mapping[str, Any], resolver: Any, where: str) -> None:
+    reference = schema.get("$ref")
+    if reference is None:
+        return
+    try:
+        target = resolver.lookup(reference).contents
+    except Unresolvable as error:
+        raise BadBundle(f"{where}/$ref: nothing in the bundle is named {reference}.") from error
+    if not isinstance(target, (dict, bool)):
+        raise BadBundle(f"{where}/$ref: {reference} is no schema.")

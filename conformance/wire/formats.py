@@ -1,0 +1,57 @@
+"""Timestamps, and the patterns of the schemas as Python reads them (protocol.md section 1).
+
+Both libraries leave ``format: date-time`` to their own taste (leap seconds, year 0, lower-case letters), so both are given
+``is_timestamp``. And Python's regular expressions differ from the ECMA-262 ones that JSON Schema means: ``$`` matches before
+a trailing newline, ``\\d`` takes every Unicode digit.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from functools import lru_cache
+
+_TIMESTAMP = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?Z")
+
+_ECMA_SPACE = r" \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_OUTSIDE = {"$": r"\Z", ".": r"[^\n\r\u2028\u2029]", r"\s": f"[{_ECMA_SPACE}]", r"\S": f"[^{_ECMA_SPACE}]", r"\/": "/"}
+_INSIDE = {"[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~", r"\s": _ECMA_SPACE, r"\/": "/"}
+_TOKEN = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|.", re.DOTALL)
+
+
+def is_timestamp(text: str) -> bool:
+    """Say whether ``text`` is a Timestamp: UTC with ``T`` and ``Z``, a real calendar day of the years 1 to 9999, 00-59 seconds."""
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        return False
+    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
+    real_day = year >= 1 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+    return real_day and hour <= 23 and minute <= 59 and second <= 59
+
+
+def instant(text: str) -> tuple[str, str]:
+    """Give a key by which Timestamps compare as instants: the whole second, then the fraction without trailing zeros.
+
+    Fractions compare as text, because a longer one with the same beginning is later. Raises ``ValueError`` for any other text.
+    """
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None or not is_timestamp(text):
+        raise ValueError(f"not a timestamp: {text[:60]!r}")
+    return text[:19], (found.group(7) or "").rstrip("0")
+
+
+@lru_cache(maxsize=256)
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile an ECMA-262 ``pattern`` so that Python finds what JSON Schema means. Raises ``re.error`` where it cannot."""
+    pieces: list[str] = []
+    inside = False
+    for token in _TOKEN.findall(pattern):
+        pieces.append(_python_token(token, inside=inside))
+        inside = token != "]" if inside else token == "["
+    return re.compile("".join(pieces), re.ASCII)
+
+
+def _python_token(token: str, *, inside: bool) -> str:
+    if inside:
+        return _INSIDE.get(token, token)
+    return "(?P<" if token == "(?<" else _OUTSIDE.get(token, token)

@@ -1,0 +1,175 @@
+"""The two tables of a bundle: the operations and the errors (protocol.md sections 2, 4 and 8)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Literal
+
+from jsonschema import Draft7Validator
+from jsonschema.exceptions import best_match
+
+from conformance.errors import BadBundle
+from conformance.wire.vocabulary import Code, Field, Flag, Reason
+
+OPERATIONS_FILE = "operations.json"
+ERRORS_FILE = "errors.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A capability that an operation needs (section 5), on what it is judged, and how far into a shared placement it reaches."""
+
+    capability: str
+    on: str
+    access: str
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One row of the table of operations (section 4)."""
+
+    name: str
+    flag: Flag
+    mutation: bool
+    may_be_pending: bool
+    takes_cognition_filter: bool
+    needs: tuple[Need, ...]
+    while_frozen: bool
+    lists: str | None
+
+    @property
+    def stem(self) -> str:
+        """The name without its first part: ``records.create``."""
+        return self.name.partition(".")[2]
+
+    @property
+    def method(self) -> str:
+        """The name as a Python method has it: ``records_create``."""
+        return self.stem.replace(".", "_")
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorCode:
+    """One row of the table of errors (section 8): the symbol of the code, its wire string, its layer and its retry class."""
+
+    symbol: Code
+    code: str
+    layer: Literal["dispatch", "operation"]
+    retry: Literal["never", "refresh", "later"]
+
+
+@dataclass(frozen=True, slots=True)
+class FlagRow:
+    """A capability flag: its wire string and the flags that a host declares with it (section 2)."""
+
+    symbol: Flag
+    flag: str
+    implies: tuple[Flag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """Both tables, each keyed by what code asks with."""
+
+    operations: Mapping[str, Operation]
+    flags: Mapping[Flag, FlagRow]
+    errors: Mapping[Code, ErrorCode]
+    reasons: Mapping[Reason, str]
+    fields: Mapping[Field, str]
+
+
+def _closed(members: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": list(members), "properties": dict(members), "additionalProperties": False}
+
+
+def _symbols(kind: type[StrEnum], member: Any) -> dict[str, Any]:
+    return _closed({str(symbol): member for symbol in kind})
+
+
+_TEXT = {"type": "string", "minLength": 1}
+_BOOLEAN = {"type": "boolean"}
+_FLAG = {"enum": [str(flag) for flag in Flag]}
+_PLACES = ["caller", "issuer", "space", "subject", "scope", "to_scope", "selection", "record", "candidate", "grant", "receipt"]
+_NEED = _closed({"capability": _TEXT, "on": {"enum": _PLACES}, "access": {"enum": ["", "read", "write"]}})
+_OPERATION = _closed(
+    {
+        "name": {"type": "string", "pattern": r"^[a-z_]+(\.[a-z_]+)+$"},
+        "flag": _FLAG,
+        "kind": {"enum": ["read", "mutation"]},
+        "may_be_pending": _BOOLEAN,
+        "takes_cognition_filter": _BOOLEAN,
+        "while_frozen": _BOOLEAN,
+        "lists": {"type": ["string", "null"], "minLength": 1},
+        "needs": {"type": "array", "items": _NEED},
+    }
+)
+_OPERATIONS = _closed(
+    {
+        "flags": _symbols(Flag, _closed({"flag": _TEXT, "implies": {"type": "array", "items": _FLAG}})),
+        "operations": {"type": "array", "minItems": 1, "items": _OPERATION},
+    }
+)
+_ERROR = _closed(
+    {
+        "symbol": {"enum": [str(code) for code in Code]},
+        "code": _TEXT,
+        "layer": {"enum": ["dispatch", "operation"]},
+        "retry": {"enum": ["never", "refresh", "later"]},
+    }
+)
+_ERRORS = _closed(
+    {"codes": {"type": "array", "items": _ERROR}, "reasons": _symbols(Reason, _TEXT), "fields": _symbols(Field, _TEXT)}
+)
+
+
+def read_tables(operations: Any, errors: Any) -> Tables:
+    """Build the tables out of the two parsed files. Raises ``BadBundle`` with the file and the pointer of a bad row."""
+    _fits(operations, _OPERATIONS, OPERATIONS_FILE)
+    _fits(errors, _ERRORS, ERRORS_FILE)
+    rows = [_operation(row) for row in operations["operations"]]
+    flags = [FlagRow(Flag(symbol), row["flag"], tuple(map(Flag, row["implies"]))) for symbol, row in operations["flags"].items()]
+    codes = [ErrorCode(Code(row["symbol"]), row["code"], row["layer"], row["retry"]) for row in errors["codes"]]
+    _once((row.name for row in rows), f"{OPERATIONS_FILE}: /operations: the operation")
+    _once((row.flag for row in flags), f"{OPERATIONS_FILE}: /flags: the flag")
+    _once((row.symbol for row in codes), f"{ERRORS_FILE}: /codes: the symbol")
+    _once((row.code for row in codes), f"{ERRORS_FILE}: /codes: the code")
+    missing = [str(symbol) for symbol in Code if symbol not in {row.symbol for row in codes}]
+    if missing:
+        raise BadBundle(f"{ERRORS_FILE}: /codes: no row for {', '.join(missing)}.")
+    return Tables(
+        operations=MappingProxyType({row.name: row for row in rows}),
+        flags=MappingProxyType({row.symbol: row for row in flags}),
+        errors=MappingProxyType({row.symbol: row for row in codes}),
+        reasons=MappingProxyType({Reason(symbol): text for symbol, text in errors["reasons"].items()}),
+        fields=MappingProxyType({Field(symbol): text for symbol, text in errors["fields"].items()}),
+    )
+
+
+def _operation(row: Mapping[str, Any]) -> Operation:
+    return Operation(
+        name=row["name"],
+        flag=Flag(row["flag"]),
+        mutation=row["kind"] == "mutation",
+        may_be_pending=row["may_be_pending"],
+        takes_cognition_filter=row["takes_cognition_filter"],
+        needs=tuple(Need(**need) for need in row["needs"]),
+        while_frozen=row["while_frozen"],
+        lists=row["lists"],
+    )
+
+
+def _fits(table: Any, schema: Mapping[str, Any], file: str) -> None:
+    error = best_match(Draft7Validator(schema).iter_errors(table))
+    if error is not None:
+        pointer = "".join(f"/{part}" for part in error.absolute_path) or "/"
+        raise BadBundle(f"{file}: {pointer}: {error.message[:200]}.")
+
+
+def _once(values: Iterable[str], what: str) -> None:
+    for value, times in Counter(values).items():
+        if times > 1:
+            raise BadBundle(f"{what} {value} stands there {times} times.")
