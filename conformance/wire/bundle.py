@@ -1,7 +1,8 @@
 """A schema bundle: documents, registry, validators, the table of operations and the table of errors.
 
-``--schemas DIR`` swaps the packaged bundle for another one. A directory holds schema files (``common``, ``data``, ``ops``; the
-prefix of their ``$id`` is free) and may hold ``operations.json`` and ``errors.json``; a table that is not there is the packaged one.
+``--schemas DIR`` swaps the packaged bundle for another one. A directory holds schema files (``common``, ``data``, ``ops``;
+the prefix of their ``$id`` is free) and may hold ``operations.json`` and ``errors.json``; a table that is not there is the
+packaged one.
 """
 
 from __future__ import annotations
@@ -13,15 +14,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import jsonschema_rs
-from referencing import Registry
-
 from conformance.errors import BadBundle
 from conformance.wire.canonical import digest
-from conformance.wire.documents import check_documents, read_documents, read_json, registry_of
+from conformance.wire.documents import check_documents, read_documents, read_json
 from conformance.wire.formats import instant, is_timestamp
 from conformance.wire.tables import ERRORS_FILE, OPERATIONS_FILE, ErrorCode, Need, Operation, Tables, read_tables
-from conformance.wire.validation import Problem, Validator
+from conformance.wire.validation import Engines, Problem, Validator, registry_of
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
 
 __all__ = ["Bundle", "ErrorCode", "Need", "Operation", "Problem", "Validator", "instant", "is_timestamp", "load"]
@@ -35,10 +33,10 @@ class Bundle:
     ``documents`` maps each ``$id`` to its schema, ``operations`` each full name to its row in the order of the table.
     """
 
-    def __init__(self, origin: str, documents: Mapping[str, Any], registry: Registry[Any], tables: Tables, raw_tables: Any) -> None:
+    def __init__(self, origin: str, documents: Mapping[str, Any], tables: Tables, raw_tables: Any) -> None:
         self.origin = origin
         self.documents = MappingProxyType(dict(documents))
-        self.registry = registry
+        self.registry = registry_of(documents)
         self.operations = tables.operations
         self.errors = tables.errors
         self._tables = tables
@@ -81,14 +79,17 @@ class Bundle:
         return self._tables.fields[symbol]
 
     def schema(self, ref: str) -> Any:
-        """Give the schema that an absolute reference names: ``<$id>`` or ``<$id>#/definitions/<name>``. Raises ``Unresolvable``."""
+        """Give the schema that an absolute reference names, ``<$id>`` or ``<$id>#/definitions/<name>``.
+
+        Raises ``referencing.exceptions.Unresolvable`` where it names none.
+        """
         return self.registry.resolver().lookup(ref).contents
 
     def validator(self, ref: str) -> Validator:
         """Give the validator of the schema that an absolute reference names; the same one each time."""
         found = self._validators.get(ref)
         if found is None:
-            found = self._validators[ref] = Validator(ref, self.registry, self._rust)
+            found = self._validators[ref] = Validator(ref, self._engines)
         return found
 
     def request_ref(self, op: str) -> str:
@@ -122,8 +123,8 @@ class Bundle:
         return {row.code: symbol for symbol, row in self.errors.items()}
 
     @cached_property
-    def _rust(self) -> jsonschema_rs.Registry:
-        return jsonschema_rs.Registry(list(self.documents.items()), draft=jsonschema_rs.Draft7)
+    def _engines(self) -> Engines:
+        return Engines.of(self.documents)
 
 
 def load(directory: str | Path | None = None) -> Bundle:
@@ -144,10 +145,9 @@ def _load(directory: Path, origin: str) -> Bundle:
         raise BadBundle(f"{directory}: /: no such directory.")
     files = read_documents(directory)
     documents = {identity: document for identity, (_, document) in files.items()}
-    registry = registry_of(documents)
-    check_documents(files, registry)
+    check_documents(files, registry_of(documents))
     raw = [_table(directory, OPERATIONS_FILE), _table(directory, ERRORS_FILE)]
-    return Bundle(origin, documents, registry, read_tables(*raw), raw)
+    return Bundle(origin, documents, read_tables(*raw), raw)
 
 
 def _table(directory: Path, name: str) -> Any:

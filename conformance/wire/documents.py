@@ -11,9 +11,8 @@ from typing import Any
 import jsonschema_rs
 from jsonschema import Draft7Validator
 from jsonschema.exceptions import best_match
-from referencing import Registry, Resource
+from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT7
 
 from conformance.errors import BadBundle
 from conformance.wire.formats import compiled
@@ -61,28 +60,21 @@ def check_documents(documents: Mapping[str, tuple[str, Any]], registry: Registry
                 _check_reference(schema, resolver, f"{name}: {where}")
 
 
-def registry_of(documents: Mapping[str, Any]) -> Registry[Any]:
-    """Build the registry in which references between documents are looked up; nothing is ever fetched."""
-    resources = [(identity, Resource(contents=document, specification=DRAFT7)) for identity, document in documents.items()]
-    empty: Registry[Any] = Registry()
-    return empty.with_resources(resources)
-
-
 def subschemas(schema: Any, where: str = "") -> Iterator[tuple[str, Any]]:
-    """Walk a draft-07 schema: every schema in it with its JSON pointer, itself first; values such as examples are no schemas."""
+    """Walk a draft-07 schema: every schema in it with its JSON pointer, itself first. An example or a constant is no schema."""
     yield where, schema
-    if not isinstance(schema, dict):
-        return
-    for keyword in _ONE:
-        if isinstance(schema.get(keyword), (dict, bool)):
-            yield from subschemas(schema[keyword], f"{where}/{keyword}")
-    for keyword in _LISTED:
-        for index, one in enumerate(schema[keyword] if isinstance(schema.get(keyword), list) else ()):
-            yield from subschemas(one, f"{where}/{keyword}/{index}")
-    for keyword in _NAMED:
-        for name, one in schema.get(keyword, {}).items():
-            if isinstance(one, (dict, bool)):
-                yield from subschemas(one, f"{where}/{keyword}{pointer([name])}")
+    for path, inner in _children(schema) if isinstance(schema, dict) else ():
+        yield from subschemas(inner, where + pointer(path))
+
+
+def _children(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    for keyword, value in schema.items():
+        if keyword in _NAMED:
+            yield from (((keyword, name), inner) for name, inner in value.items() if not isinstance(inner, list))
+        elif keyword in _ONE and not isinstance(value, list):
+            yield (keyword,), value
+        elif keyword in _LISTED:
+            yield from (((keyword, index), inner) for index, inner in enumerate(value))
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

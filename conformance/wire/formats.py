@@ -16,11 +16,11 @@ _TIMESTAMP = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})
 _ECMA_SPACE = r" \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _OUTSIDE = {"$": r"\Z", ".": r"[^\n\r\u2028\u2029]", r"\s": f"[{_ECMA_SPACE}]", r"\S": f"[^{_ECMA_SPACE}]", r"\/": "/"}
 _INSIDE = {"[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~", r"\s": _ECMA_SPACE, r"\/": "/"}
-_TOKEN = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|.", re.DOTALL)
+_PIECE = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|.", re.DOTALL)
 
 
 def is_timestamp(text: str) -> bool:
-    """Say whether ``text`` is a Timestamp: UTC with ``T`` and ``Z``, a real calendar day of the years 1 to 9999, 00-59 seconds."""
+    """Say whether ``text`` is a Timestamp: ``T`` and ``Z``, a real calendar day of the years 1 to 9999, seconds 00-59."""
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
         return False
@@ -45,13 +45,13 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """Compile an ECMA-262 ``pattern`` so that Python finds what JSON Schema means. Raises ``re.error`` where it cannot."""
     pieces: list[str] = []
     inside = False
-    for token in _TOKEN.findall(pattern):
-        pieces.append(_python_token(token, inside=inside))
-        inside = token != "]" if inside else token == "["
+    for piece in _PIECE.findall(pattern):
+        pieces.append(_python_piece(piece, inside=inside))
+        inside = piece != "]" if inside else piece == "["
     return re.compile("".join(pieces), re.ASCII)
 
 
-def _python_token(token: str, *, inside: bool) -> str:
+def _python_piece(piece: str, *, inside: bool) -> str:
     if inside:
-        return _INSIDE.get(token, token)
-    return "(?P<" if token == "(?<" else _OUTSIDE.get(token, token)
+        return _INSIDE.get(piece, piece)
+    return "(?P<" if piece == "(?<" else _OUTSIDE.get(piece, piece)

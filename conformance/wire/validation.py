@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import jsonschema_rs
 from jsonschema import Draft7Validator, FormatChecker
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 from referencing import Registry
+from referencing.jsonschema import DRAFT7
 
 from conformance.wire.formats import compiled, is_timestamp
 
@@ -30,7 +31,8 @@ _BITS_LIMIT = 2048
 class Problem:
     """Why an instance is not valid: where in it, which keyword of which schema says so, and in words.
 
-    ``pointer`` and ``schema_pointer`` are JSON pointers; ``keyword`` is ``false`` where a schema forbids the member outright.
+    ``pointer`` and ``schema_pointer`` are JSON pointers; the second one goes through references without naming them.
+    ``keyword`` is ``false`` where a schema forbids the member outright.
     """
 
     pointer: str
@@ -39,13 +41,33 @@ class Problem:
     message: str
 
 
+def registry_of(documents: Mapping[str, Any]) -> Registry[Any]:
+    """Build the registry in which references between documents are looked up; nothing is ever fetched."""
+    empty: Registry[Any] = Registry()
+    return empty.with_resources((identity, DRAFT7.create_resource(document)) for identity, document in documents.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What both libraries need of a bundle's documents."""
+
+    slow: Registry[Any]
+    fast: jsonschema_rs.Registry
+
+    @classmethod
+    def of(cls, documents: Mapping[str, Any]) -> Self:
+        """Prepare the documents for both libraries."""
+        # At a document with "$schema" jsonschema would leave our class for its own, and with it our patterns and formats.
+        bare = {identity: {name: part for name, part in one.items() if name != "$schema"} for identity, one in documents.items()}
+        return cls(registry_of(bare), jsonschema_rs.Registry(list(documents.items()), draft=jsonschema_rs.Draft7))
+
+
 class Validator:
     """Judges instances against the schema that ``ref`` names."""
 
-    def __init__(self, ref: str, python: Registry[Any], rust: jsonschema_rs.Registry) -> None:
+    def __init__(self, ref: str, engines: Engines) -> None:
         self.ref = ref
-        self._python = python
-        self._rust = rust
+        self._engines = engines
 
     def accepts(self, instance: Any) -> bool:
         """Say whether ``instance`` is valid. Never raises, whatever the depth and the text of the value."""
@@ -62,12 +84,12 @@ class Validator:
     @cached_property
     def _fast(self) -> jsonschema_rs.Draft7Validator:
         return jsonschema_rs.Draft7Validator(
-            {"$ref": self.ref}, registry=self._rust, validate_formats=True, formats={"date-time": is_timestamp}
+            {"$ref": self.ref}, registry=self._engines.fast, validate_formats=True, formats={"date-time": is_timestamp}
         )
 
     @cached_property
     def _slow(self) -> Any:
-        return _ECMA_DRAFT_7({"$ref": self.ref}, registry=self._python, format_checker=_FORMATS)
+        return _ECMA_DRAFT_7({"$ref": self.ref}, registry=self._engines.slow, format_checker=_FORMATS)
 
 
 def shallow(value: Any) -> Any:
@@ -94,10 +116,8 @@ def pointer(path: Iterable[Any]) -> str:
 
 
 def _problem(error: ValidationError) -> Problem:
-    path = list(error.absolute_schema_path)
-    where = path[1:] if path[:1] == ["$ref"] else path  # the wrapper that names our schema is no part of it
-    keyword = str(error.validator) if error.validator is not None else "false"
-    return Problem(pointer(error.absolute_path), keyword, pointer(where), error.message[:_MESSAGE_LIMIT])
+    where, schema = pointer(error.absolute_path), pointer(error.absolute_schema_path)
+    return Problem(where, str(error.validator), schema, error.message[:_MESSAGE_LIMIT])
 
 
 def _specific(error: ValidationError) -> Iterator[ValidationError]:
@@ -122,6 +142,16 @@ def _strangeness(errors: list[ValidationError]) -> tuple[int, int]:
     """Rank a branch: first whether a ``const`` speaks against it, then how many of its own members are missing or unknown."""
     wrong_const = sum(error.validator == "const" and len(error.path) == 1 for error in errors)
     return wrong_const, sum(not error.path for error in errors)
+
+
+def _properties(validator: Any, members: Mapping[str, Any], instance: Any, _schema: Any) -> Iterator[ValidationError]:
+    if not isinstance(instance, dict):
+        return
+    for name, subschema in members.items():
+        if name in instance and subschema is False:  # the library would report the owner, not the member
+            yield ValidationError(f"{name!r} is not allowed here", validator="false", path=[name], schema_path=[name])
+        elif name in instance:
+            yield from validator.descend(instance[name], subschema, path=name, schema_path=name)
 
 
 def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -158,7 +188,10 @@ def _formats() -> FormatChecker:
 
 
 _FORMATS = _formats()
-_ECMA_DRAFT_7 = extend(
-    Draft7Validator,
-    {"pattern": _pattern, "patternProperties": _pattern_properties, "additionalProperties": _additional_properties},
-)
+_KEYWORDS = {
+    "additionalProperties": _additional_properties,
+    "pattern": _pattern,
+    "patternProperties": _pattern_properties,
+    "properties": _properties,
+}
+_ECMA_DRAFT_7 = extend(Draft7Validator, _KEYWORDS)  # type: ignore[no-untyped-call]  # the library leaves it unannotated
