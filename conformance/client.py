@@ -92,7 +92,7 @@ class Client:
         if call.op not in self.bundle.operations:
             raise CheckFailed(f"{call.op}: an operation that does not exist was answered with success", seen=reply.payload)
         validator = self.bundle.response(call.op)
-        if "error" in reply.payload or not validator.accepts(reply.payload):
+        if not validator.accepts(reply.payload):
             problem = validator.problems(reply.payload)[0]
             raise CheckFailed(
                 f"{call.op}: the answer breaks its response schema ({problem.keyword}): {problem.message}",

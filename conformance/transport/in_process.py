@@ -47,7 +47,7 @@ class InProcess:
     def __init__(self, provider: Provider, *, deadline: float = 10.0) -> None:
         self._provider = provider
         self._deadline = deadline
-        self._loop = asyncio.new_event_loop()
+        self._made_loop: asyncio.AbstractEventLoop | None = None
 
     def send(self, call: Call) -> Reply:
         """Carry one call (see ``Shim``)."""
@@ -71,8 +71,15 @@ class InProcess:
         return False
 
     def close(self) -> None:
-        """Close the event loop."""
-        self._loop.close()
+        """Close the event loop, where an async provider made one necessary."""
+        if self._made_loop is not None:
+            self._made_loop.close()
+
+    @property
+    def _loop(self) -> asyncio.AbstractEventLoop:
+        if self._made_loop is None:
+            self._made_loop = asyncio.new_event_loop()
+        return self._made_loop
 
     def _guarded(self, call: Call) -> Any:
         payload = _copied(call.payload)

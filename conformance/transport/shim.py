@@ -51,6 +51,8 @@ def read_answer(op: str, answer: Any) -> Reply:
     if "payload" in answer:
         if not isinstance(answer["payload"], Mapping):
             raise TargetFault(f"{op}: 'payload' is no JSON object but {type(answer['payload']).__name__}")
+        if "error" in answer["payload"]:
+            raise TargetFault(f"{op}: a success body with an 'error' member is success and error both")
         return Reply(payload=answer["payload"])
     error = answer["error"]
     if not isinstance(error, Mapping) or not isinstance(error.get("code"), str):
