@@ -1,0 +1,79 @@
+"""Providers that are right in another way: the oracle with the choices that the contract leaves open made differently.
+
+No rule may fail on any of them (the inverted control of the kill matrix). As targets they are ``python:tests.variants:<name>``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from conformance.oracle import Choices, Oracle
+from conformance.oracle.choices import Limits
+from conformance.wire.vocabulary import Code
+
+
+def digested(kind: str, number: int) -> str:
+    """Name an object by digits that tell neither its kind nor its age."""
+    return hashlib.sha256(f"{kind}/{number}".encode()).hexdigest()[:26]
+
+
+def long_and_odd(kind: str, number: int) -> str:
+    """Name an object with 128 characters, separators and letters beyond ASCII among them."""
+    return f"{kind}|{number}/ü %_".ljust(128, "…")
+
+
+def longest_first(record: Mapping[str, Any], _query: str | None) -> Any:
+    """Rank records by the length of their text, the longest first."""
+    return (-len(record["content"]["text"]), record["record_id"])
+
+
+CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "digest_ids": {"make_id": digested},
+        "long_ids": {"make_id": long_and_odd},
+        "newest_first": {"newest_first": True},
+        "ranked_by_length": {"recall_order": longest_first},
+        "skips_what_does_not_fit": {"recall_skips": True},
+        "hides_lacking_coverage": {"lacking_on_name": Code.NOT_FOUND, "lacking_on_visible": Code.NOT_FOUND},
+        "hides_on_objects_only": {"lacking_on_visible": Code.NOT_FOUND},
+        "completes_late": {"pending_calls": 2},
+        "revocation_cascades": {"revocation_cascades": True},
+        "combined_issuance": {"combined_issuance": True},
+        "no_expired_issuance": {"expired_issuance": False},
+        "cursors_live_long": {"cursor_dies_at_any_change": False},
+        "cursors_die_at_restart": {"cursor_survives_restart": False},
+        "small_pages": {"default_limit": 1},
+        "least_limits": {"limits": Limits(1024, max_page=3, max_fragments=2, max_chunk_items=2), "default_limit": 3},
+        "refuses_defects_early": {"refuses_defects_early": True},
+        "discard_needs_records_write": {"discard_needs_records_write": True},
+        "tells_no_retry": {"tells_retry": False},
+        "needs_no_profiles": {"required_profile_kinds": ()},
+        "needs_two_profiles": {"required_profile_kinds": ("preferences", "voice")},
+        "serves_two_dimensions": {"cognition_dimensions": ("belief", "emotion")},
+        "other_versions": {"protocol_version": "2026-11", "engine_policy_version": "π/7"},
+    }
+)  # fmt: skip
+
+ALTERNATIVES = ("digest_ids", "needs_two_profiles", "hides_on_objects_only")
+"""Each has a counterpart that sets the same choice: the combination of all takes the counterpart."""
+
+
+def made(name: str) -> Callable[[], Oracle]:
+    """Return a factory of the variant ``name``, or of all together for ``everything_else``."""
+    if name == "everything_else":
+        together = {key: value for one, choices in CHOICES.items() if one not in ALTERNATIVES for key, value in choices.items()}
+        return lambda: Oracle(choices=Choices(**together))
+    choices = CHOICES[name]
+    return lambda: Oracle(choices=Choices(**choices))
+
+
+NAMES = (*CHOICES, "everything_else")
+
+
+def __getattr__(name: str) -> Callable[[], Oracle]:
+    if name in NAMES:
+        return made(name)
+    raise AttributeError(f"no permitted variant is named {name!r}")
