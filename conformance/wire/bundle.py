@@ -14,9 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from conformance.errors import BadBundle
 from conformance.wire.canonical import digest
-from conformance.wire.documents import check_documents, read_documents, read_json
+from conformance.wire.documents import broken, check_documents, read_documents, read_json
 from conformance.wire.formats import instant, is_timestamp
 from conformance.wire.tables import ERRORS_FILE, OPERATIONS_FILE, ErrorCode, Need, Operation, Tables, read_tables
 from conformance.wire.validation import Engines, Problem, Validator, registry_of
@@ -103,7 +102,7 @@ class Bundle:
     def model_ref(self, title: str) -> str:
         """Give the reference of a document by its title, or of a definition by its name. Raises ``BadBundle`` where none is."""
         if title not in self._names:
-            raise BadBundle(f"{self.origin}: /: no schema of this bundle is titled {title}.")
+            raise broken(self.origin, "", f"no schema of this bundle is titled {title}")
         return self._names[title]
 
     def request(self, op: str) -> Validator:
@@ -142,7 +141,7 @@ def _packaged() -> Bundle:
 
 def _load(directory: Path, origin: str) -> Bundle:
     if not directory.is_dir():
-        raise BadBundle(f"{directory}: /: no such directory.")
+        raise broken(str(directory), "", "no such directory")
     files = read_documents(directory)
     documents = {identity: document for identity, (_, document) in files.items()}
     check_documents(files, registry_of(documents))
@@ -157,13 +156,7 @@ def _table(directory: Path, name: str) -> Any:
 
 def _names(documents: Mapping[str, Any]) -> dict[str, str]:
     """Name every titled document and every definition; a definition whose name is not unique has no name."""
-    titles: dict[str, str] = {}
-    for identity, document in documents.items():
-        title = document.get("title")
-        if title in titles:
-            raise BadBundle(f"{identity}: /title: {title} is the title of {titles[title]} too.")
-        if title is not None:
-            titles[title] = identity
+    titles = {document["title"]: identity for identity, document in documents.items() if "title" in document}
     inner: dict[str, list[str]] = {}
     for identity, document in documents.items():
         for name in document.get("definitions", {}):
@@ -181,7 +174,7 @@ def _op_document(op: str, side: str, documents: Mapping[str, Any]) -> str:
     for identity, document in documents.items():
         if wanted in (_letters(name) for name in _op_names(identity, document)):
             return identity
-    raise BadBundle(f"{OPERATIONS_FILE}: /operations: no schema for the {side} of {op} in the bundle.")
+    raise broken(OPERATIONS_FILE, "/operations", f"the bundle has no schema for the {side} of {op}")
 
 
 def _op_names(identity: str, document: Mapping[str, Any]) -> Iterator[str]:

@@ -24,14 +24,19 @@ _LISTED = ("allOf", "anyOf", "items", "oneOf")
 _NAMED = ("definitions", "dependencies", "patternProperties", "properties")
 
 
+def broken(file: str, where: str, what: str) -> BadBundle:
+    """Make the one sentence of a broken bundle: the file, the JSON pointer in it (``/`` for the whole), and what is wrong."""
+    return BadBundle(f"{file}: {where or '/'}: {what[:300]}.")
+
+
 def read_json(path: Path, name: str) -> Any:
     """Parse a file of the bundle. Raises ``BadBundle`` for what is no JSON, and for a member that is named twice."""
     try:
         return json.loads(path.read_text("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
     except OSError as error:
-        raise BadBundle(f"{name}: cannot be read: {error.strerror}.") from error
+        raise broken(name, "", f"cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise BadBundle(f"{name}: /: not JSON: {error}.") from error
+        raise broken(name, "", f"not JSON: {error}") from error
 
 
 def read_documents(directory: Path) -> dict[str, tuple[str, Any]]:
@@ -42,22 +47,28 @@ def read_documents(directory: Path) -> dict[str, tuple[str, Any]]:
         document = read_json(path, name)
         identity = _identity(document, name)
         if identity in found:
-            raise BadBundle(f"{name}: /$id: {identity} is the $id of {found[identity][0]} too.")
+            raise broken(name, "/$id", f"{identity} is the $id of {found[identity][0]} too")
         found[identity] = (name, document)
     if not found:
-        raise BadBundle(f"{directory}: /: no {SCHEMA_FILES} file in this directory.")
+        raise broken(str(directory), "", f"no {SCHEMA_FILES} file in this directory")
     return found
 
 
 def check_documents(documents: Mapping[str, tuple[str, Any]], registry: Registry[Any]) -> None:
-    """Check every document against the meta-schema, and its patterns and references. Raises ``BadBundle``."""
-    for identity, (name, document) in documents.items():
+    """Check every document against the meta-schema, its title, its patterns and its references. Raises ``BadBundle``."""
+    titles: dict[str, str] = {}
+    for name, document in documents.values():
         _check_meta(document, name)
+        title = document.get("title", document["$id"])
+        if title in titles:
+            raise broken(name, "/title", f"{title} is the title of {titles[title]} too")
+        titles[title] = name
+    for identity, (name, document) in documents.items():
         resolver = registry.resolver(identity)
         for where, schema in subschemas(document):
             if isinstance(schema, dict):
-                _check_patterns(schema, f"{name}: {where}")
-                _check_reference(schema, resolver, f"{name}: {where}")
+                _check_patterns(schema, name, where)
+                _check_reference(schema, resolver, name, where)
 
 
 def subschemas(schema: Any, where: str = "") -> Iterator[tuple[str, Any]]:
@@ -91,10 +102,10 @@ def _no_constant(text: str) -> Any:
 
 def _identity(document: Any, name: str) -> str:
     if not isinstance(document, dict):
-        raise BadBundle(f"{name}: /: a schema file holds an object.")
+        raise broken(name, "", "a schema file holds an object")
     identity = document.get("$id")
     if not isinstance(identity, str) or not identity:
-        raise BadBundle(f"{name}: /$id: the document names no $id.")
+        raise broken(name, "/$id", "the document has no $id")
     return identity.removesuffix("#")
 
 
@@ -103,24 +114,24 @@ def _check_meta(document: Any, name: str) -> None:
         return
     error = best_match(Draft7Validator(Draft7Validator.META_SCHEMA).iter_errors(document))
     where, what = (pointer(error.absolute_path), error.message) if error is not None else ("", "not a draft-07 schema")
-    raise BadBundle(f"{name}: {where or '/'}: {what[:200]}.")
+    raise broken(name, where, what)
 
 
-def _check_patterns(schema: Mapping[str, Any], where: str) -> None:
+def _check_patterns(schema: Mapping[str, Any], name: str, where: str) -> None:
     for pattern in (*schema.get("patternProperties", {}), *([schema["pattern"]] if "pattern" in schema else [])):
         try:
             compiled(pattern)
         except re.error as error:
-            raise BadBundle(f"{where}: the pattern {pattern!r} cannot be used: {error}.") from error
+            raise broken(name, where, f"the pattern {pattern!r} cannot be used: {error}") from error
 
 
-def _check_reference(schema: Mapping[str, Any], resolver: Any, where: str) -> None:
+def _check_reference(schema: Mapping[str, Any], resolver: Any, name: str, where: str) -> None:
     reference = schema.get("$ref")
     if reference is None:
         return
     try:
         target = resolver.lookup(reference).contents
     except Unresolvable as error:
-        raise BadBundle(f"{where}/$ref: nothing in the bundle is named {reference}.") from error
+        raise broken(name, f"{where}/$ref", f"nothing in the bundle is named {reference}") from error
     if not isinstance(target, (dict, bool)):
-        raise BadBundle(f"{where}/$ref: {reference} is no schema.")
+        raise broken(name, f"{where}/$ref", f"{reference} is no schema")

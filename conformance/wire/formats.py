@@ -14,9 +14,18 @@ from functools import lru_cache
 _TIMESTAMP = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?Z")
 
 _ECMA_SPACE = r" \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_OUTSIDE = {"$": r"\Z", ".": r"[^\n\r\u2028\u2029]", r"\s": f"[{_ECMA_SPACE}]", r"\S": f"[^{_ECMA_SPACE}]", r"\/": "/"}
-_INSIDE = {"[": r"\[", "&": r"\&", "|": r"\|", "~": r"\~", r"\s": _ECMA_SPACE, r"\/": "/"}
-_PIECE = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|.", re.DOTALL)
+_OUTSIDE = {
+    "$": r"\Z",
+    ".": r"[^\n\r\u2028\u2029]",
+    "[]": "(?!)",
+    "[^]": r"[\s\S]",
+    "(?<": "(?P<",
+    r"\s": f"[{_ECMA_SPACE}]",
+    r"\S": f"[^{_ECMA_SPACE}]",
+    r"\/": "/",
+}
+_INSIDE = {"[": r"\[", "[]": r"\[]", "[^]": r"\[^]", "&": r"\&", "|": r"\|", "~": r"\~", r"\s": _ECMA_SPACE, r"\/": "/"}
+_PIECE = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|\[\^?\]|.", re.DOTALL)
 
 
 def is_timestamp(text: str) -> bool:
@@ -46,12 +55,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     pieces: list[str] = []
     inside = False
     for piece in _PIECE.findall(pattern):
-        pieces.append(_python_piece(piece, inside=inside))
-        inside = piece != "]" if inside else piece == "["
+        # A lone "[^]" or "[]" is a whole class outside of one, and inside of one a bracket that ends it.
+        pieces.append((_INSIDE if inside else _OUTSIDE).get(piece, piece))
+        inside = not piece.endswith("]") or piece == r"\]" if inside else piece == "["
     return re.compile("".join(pieces), re.ASCII)
-
-
-def _python_piece(piece: str, *, inside: bool) -> str:
-    if inside:
-        return _INSIDE.get(piece, piece)
-    return "(?P<" if piece == "(?<" else _OUTSIDE.get(piece, piece)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from jsonschema import Draft7Validator
 from jsonschema.exceptions import best_match
 
-from conformance.errors import BadBundle
+from conformance.wire.documents import broken
+from conformance.wire.validation import pointer
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
 
 OPERATIONS_FILE = "operations.json"
@@ -133,13 +134,13 @@ def read_tables(operations: Any, errors: Any) -> Tables:
     rows = [_operation(row) for row in operations["operations"]]
     flags = [FlagRow(Flag(symbol), row["flag"], tuple(map(Flag, row["implies"]))) for symbol, row in operations["flags"].items()]
     codes = [ErrorCode(Code(row["symbol"]), row["code"], row["layer"], row["retry"]) for row in errors["codes"]]
-    _once((row.name for row in rows), f"{OPERATIONS_FILE}: /operations: the operation")
-    _once((row.flag for row in flags), f"{OPERATIONS_FILE}: /flags: the flag")
-    _once((row.symbol for row in codes), f"{ERRORS_FILE}: /codes: the symbol")
-    _once((row.code for row in codes), f"{ERRORS_FILE}: /codes: the code")
+    _once((row.name for row in rows), OPERATIONS_FILE, "/operations")
+    _once((row.flag for row in flags), OPERATIONS_FILE, "/flags")
+    _once((row.symbol for row in codes), ERRORS_FILE, "/codes")
+    _once((row.code for row in codes), ERRORS_FILE, "/codes")
     missing = [str(symbol) for symbol in Code if symbol not in {row.symbol for row in codes}]
     if missing:
-        raise BadBundle(f"{ERRORS_FILE}: /codes: no row for {', '.join(missing)}.")
+        raise broken(ERRORS_FILE, "/codes", f"no row for {', '.join(missing)}")
     return Tables(
         operations=MappingProxyType({row.name: row for row in rows}),
         flags=MappingProxyType({row.symbol: row for row in flags}),
@@ -165,11 +166,10 @@ def _operation(row: Mapping[str, Any]) -> Operation:
 def _fits(table: Any, schema: Mapping[str, Any], file: str) -> None:
     error = best_match(Draft7Validator(schema).iter_errors(table))
     if error is not None:
-        pointer = "".join(f"/{part}" for part in error.absolute_path) or "/"
-        raise BadBundle(f"{file}: {pointer}: {error.message[:200]}.")
+        raise broken(file, pointer(error.absolute_path), error.message)
 
 
-def _once(values: Iterable[str], what: str) -> None:
+def _once(values: Iterable[str], file: str, where: str) -> None:
     for value, times in Counter(values).items():
         if times > 1:
-            raise BadBundle(f"{what} {value} stands there {times} times.")
+            raise broken(file, where, f"{value} stands there {times} times")
