@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.client import Client
-from conformance.expect import Inconclusive
+from conformance.expect import Inconclusive, NotApplicable
 from conformance.levers import Facts, Home, Levers, Login
 from conformance.transport.shim import Shim
 from conformance.wire.bundle import Bundle
@@ -52,6 +52,11 @@ class Bench:
     def declares(self, flag: Flag) -> bool:
         """Say whether the target declares ``flag``."""
         return self.bundle.flag(flag) in self.facts.flags
+
+    def require(self, flag: Flag) -> None:
+        """End the check NOT_APPLICABLE where the target does not declare ``flag``."""
+        if not self.declares(flag):
+            raise NotApplicable(f"the target does not declare {self.bundle.flag(flag)}")
 
     def world(self) -> World:
         """Make a fresh world.
