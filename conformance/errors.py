@@ -7,6 +7,8 @@ kinds: the person who called the command (one sentence, exit 3). A broken rule i
 
 from __future__ import annotations
 
+import unittest
+
 
 class SuiteFault(Exception):
     """The suite itself is wrong: it sent an invalid request that no check meant, or its code broke an own promise."""
@@ -14,6 +16,17 @@ class SuiteFault(Exception):
 
 class TargetFault(Exception):
     """The provider broke the harness contract (harness.md): no answer in time, no JSON, a dead process, an answer of no shape."""
+
+
+class NoAnswer(TargetFault, unittest.SkipTest):
+    """No answer came within the deadline, or nobody is there to give one.
+
+    It is a ``SkipTest`` only so that hypothesis passes it through at once: shrinking would wait for the deadline again and again.
+    """
+
+
+class NotOffered(Exception):
+    """The target is an adapter that offers no memory family (harness.md, ``as_memory``): no rule is applicable to it."""
 
 
 class BadInput(Exception):

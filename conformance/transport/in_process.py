@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from conformance.errors import TargetFault, blame
+from conformance.errors import NoAnswer, TargetFault, blame
 from conformance.exchange import Call, Reply
 from conformance.transport.shim import read_answer
 
@@ -115,7 +115,7 @@ async def _awaited(answer: Awaitable[Any], op: str, deadline: float) -> Any:
     except TargetFault:
         raise
     except TimeoutError as error:
-        raise TargetFault(f"{op}: no answer within {deadline:g} s") from error
+        raise NoAnswer(f"{op}: no answer within {deadline:g} s") from error
     except Exception as error:
         raise TargetFault(f"{op}: the provider raised {blame(error)}") from error
 
@@ -142,7 +142,7 @@ def _alarm(seconds: float, op: str) -> Iterator[None]:
         return
 
     def ring(_signum: int, _frame: object) -> None:
-        raise TargetFault(f"{op}: no answer within {seconds:g} s")
+        raise NoAnswer(f"{op}: no answer within {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, seconds)

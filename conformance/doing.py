@@ -1,0 +1,61 @@
+"""A check while it runs, and what becomes of it: from exceptions and tallies to its result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from conformance.bench import Bench
+from conformance.check import Check
+from conformance.judging import FLAKY, Judgement, judge
+from conformance.redaction import steps
+from conformance.verdict import CheckResult, Pair, Verdict
+
+NO_ASSERTION = Judgement(Verdict.INCONCLUSIVE, "the check executed no assertion")
+LONGEST_TRACE = 200
+"""So many of a trace's last exchanges are kept."""
+
+
+@dataclass
+class Doing:
+    """What is known of a check: the first ``error`` that ended one of its phases, and whether it failed ``again`` when re-run.
+
+    ``rerun`` says that a re-run was made; ``bench`` is that of the first run; ``seconds`` adds up the phases.
+    """
+
+    check: Check
+    node_id: str
+    bench: Bench | None = None
+    error: BaseException | None = None
+    rerun: bool = False
+    again: BaseException | None = None
+    seconds: float = 0.0
+
+    def judgement(self) -> Judgement:
+        """Return the verdict as far as the check has run."""
+        if self.error is None:
+            return NO_ASSERTION if self.bench is None or self.bench.ran_nothing() else Judgement(Verdict.PASS)
+        judged = judge(self.error)
+        if self.rerun and (self.again is None or judge(self.again).reason != judged.reason):
+            return replace(judged, reason=FLAKY + judged.reason)
+        return judged
+
+    def result(self) -> CheckResult:
+        """Return the check's result."""
+        judged = self.judgement()
+        tally = None if self.bench is None else self.bench.client.tally
+        return CheckResult(
+            check_id=self.check.check_id,
+            rule_id=self.check.rule.rule_id,
+            verdict=judged.verdict,
+            reason=judged.reason,
+            sentence=self.check.sentence,
+            node_id=self.node_id,
+            assertions=0 if tally is None else tally.assertions,
+            calls=0 if tally is None else tally.calls,
+            seconds=round(self.seconds, 6),
+            failure=judged.failure,
+            trace=()
+            if judged.verdict is Verdict.PASS or self.bench is None or self.bench.latest is None
+            else steps(self.bench.latest.trace.exchanges[-LONGEST_TRACE:]),
+            seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
+        )

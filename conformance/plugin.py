@@ -1,0 +1,182 @@
+"""The pytest plugin that turns tests of rule modules into checks with a verdict (architecture.md, What a check is).
+
+    pytest -p conformance.plugin path/to/invariants --target oracle --profile quick
+
+A test of a module named ``test_mem_r0NN_…`` is a check. It gets a fixture ``bench``; what ended it becomes a verdict; its result
+travels as JSON in the report's ``user_properties``, so that it survives xdist. Other tests are left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from inspect import signature
+from types import MappingProxyType
+from typing import Any, Literal
+
+import hypothesis
+import pytest
+
+from conformance.bench import Bench
+from conformance.check import MARKERS, check_of
+from conformance.doing import Doing
+from conformance.errors import BadInput, NoAnswer, TargetFault
+from conformance.expect import CheckFailed, NotApplicable
+from conformance.session import Session, requirements
+from conformance.settings import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
+from conformance.target import DEFAULT_TARGET, open_target
+from conformance.verdict import Verdict
+from conformance.wire.bundle import load
+
+PROPERTY = "memory-conformance"
+_OUTCOMES: Mapping[Verdict, Literal["passed", "failed"]] = MappingProxyType(
+    {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.SUITE_ERROR: "failed"}
+)
+_SESSION = pytest.StashKey[Session]()
+_DOING = pytest.StashKey[Doing]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of a run."""
+    group = parser.getgroup("memory-conformance")
+    group.addoption("--target", default=DEFAULT_TARGET, help="the provider under test (default: %(default)s)")
+    group.addoption("--profile", default=DEFAULT_PROFILE, choices=list(PROFILES), help="how much is tried (default: %(default)s)")
+    group.addoption("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: %(default)s)")
+    group.addoption("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the bundle and read the target; a person's mistake ends pytest with one sentence."""
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    option = config.option
+    try:
+        bundle = load(option.schemas)
+        target = open_target(option.target, bundle=bundle)
+    except BadInput as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Open the target once where checks will run, so that a wrong one ends pytest at once."""
+    if _hands_out(session.config):
+        return
+    shared = session.config.stash[_SESSION]
+    try:
+        shared.target.release(shared.open())
+    except NotApplicable:
+        return
+    except BadInput as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _hands_out(config: pytest.Config) -> bool:
+    """Say whether this process runs no check itself but hands them to xdist's workers."""
+    return config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Close the target."""
+    if (shared := config.stash.get(_SESSION, None)) is not None:
+        shared.target.close()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Recognise the checks, and give each property its number of examples."""
+    shared = config.stash[_SESSION]
+    done: set[Any] = set()
+    for item in items:
+        if (check := check_of(item)) is None or not isinstance(item, pytest.Function):
+            continue
+        item.stash[_DOING] = Doing(check, item.nodeid)
+        if hypothesis.is_hypothesis_test(item.function) and item.function not in done:
+            shared.settings(check)(item.function)
+            done.add(item.function)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave a check out that is not worth running any more; seed one that is (parametrised checks share their function)."""
+    doing = item.stash.get(_DOING, None)
+    if doing is None or not isinstance(item, pytest.Function):
+        return
+    shared = item.config.stash[_SESSION]
+    shared.admit(doing.check)
+    if hypothesis.is_hypothesis_test(item.function):
+        hypothesis.seed(shared.seed_of(doing.check))(item.function)
+
+
+@pytest.fixture
+def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
+    """Give the check's place of work: one ``conformance.bench.Bench``, on a target that offers what the check needs."""
+    doing = request.node.stash[_DOING]
+    shared = request.config.stash[_SESSION]
+    opened = shared.open()
+    doing.bench = shared.bench(doing.check, opened)
+    try:
+        requirements(doing.check, doing.bench)
+        yield doing.bench
+        doing.bench.close()
+    finally:
+        shared.target.release(opened)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    """Run a failed check once more, to tell a flaky failure; hypothesis has done so itself with a failed example."""
+    try:
+        return (yield)
+    except (CheckFailed, TargetFault) as error:
+        doing = pyfuncitem.stash.get(_DOING, None)
+        if doing is not None and not isinstance(error, NoAnswer) and not hypothesis.is_hypothesis_test(pyfuncitem.function):
+            doing.rerun, doing.again = True, _run_again(pyfuncitem, doing)
+        raise
+
+
+def _run_again(item: pytest.Function, doing: Doing) -> BaseException | None:
+    shared = item.config.stash[_SESSION]
+    arguments = {name: item.funcargs[name] for name in signature(item.function).parameters}
+    opened = shared.open()
+    try:
+        if "bench" in arguments:
+            arguments["bench"] = shared.bench(doing.check, opened)
+        item.function(**arguments)
+    except Exception as error:
+        return error
+    finally:
+        shared.target.release(opened)
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn what ended each phase into the check's verdict, and the report into pytest's nearest outcome."""
+    error = call.excinfo.value if call.excinfo else None
+    report = yield
+    doing = item.stash.get(_DOING, None)
+    if doing is None:
+        return report
+    doing.seconds += call.duration
+    doing.error = doing.error or error
+    if error is not None or call.when == "call":
+        _tell(item, report, doing)
+    if call.when == "teardown":
+        result = doing.result()
+        item.config.stash[_SESSION].learn(result, doing.error)
+        report.user_properties.append((PROPERTY, json.dumps(result.to_json())))
+    return report
+
+
+def _tell(item: pytest.Item, report: pytest.TestReport, doing: Doing) -> None:
+    """Give pytest's report the outcome that is nearest to the verdict; a traceback stays where the check itself broke."""
+    judged = doing.judgement()
+    report.outcome = _OUTCOMES.get(judged.verdict, "skipped")
+    if report.outcome == "skipped":
+        path, line, _ = item.location
+        report.longrepr = (path, line or 0, f"{judged.verdict}: {judged.reason}")
+    elif report.outcome == "failed" and (report.longrepr is None or isinstance(report.longrepr, tuple)):
+        report.longrepr = f"{judged.verdict}: {judged.reason}"

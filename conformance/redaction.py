@@ -1,0 +1,41 @@
+"""A trace as it may be shown: readable steps without credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from conformance.exchange import Exchange
+from conformance.verdict import Step
+
+SHORTEST_INSIDE = 6
+"""A shorter credential is blotted out only where it is a whole string: it may be a part of any word."""
+
+
+def steps(exchanges: Iterable[Exchange]) -> tuple[Step, ...]:
+    """Return the exchanges as steps, with every credential that one of them carried blotted out wherever it stands."""
+    kept = tuple(exchanges)
+    secrets = {one.call.credential: f"<credential of {one.call.caller}>" for one in kept if one.call.credential}
+    return tuple(
+        Step(call.caller, call.op, _blotted(call.payload, secrets), _blotted(reply.body(), secrets))
+        for call, reply in ((one.call, one.reply) for one in kept)
+    )
+
+
+def _blotted(value: Any, secrets: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _text(value, secrets)
+        case Mapping():
+            return {_text(str(name), secrets): _blotted(member, secrets) for name, member in value.items()}
+        case list() | tuple():
+            return [_blotted(member, secrets) for member in value]
+        case _:
+            return value
+
+
+def _text(value: str, secrets: Mapping[str, str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        if value == secret or len(secret) >= SHORTEST_INSIDE:
+            value = value.replace(secret, secrets[secret])
+    return value

@@ -1,0 +1,97 @@
+"""What the checks of one pytest session share: the target, the bundle, and what was learnt on the way.
+
+A provider that has stopped answering is not asked by every check that is left, each for its whole deadline; and a run that only
+wants to know whether a rule is broken stops at the rule's first failure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import hypothesis
+
+from conformance.absence import REFUSALS
+from conformance.bench import Bench
+from conformance.check import Check
+from conformance.errors import NoAnswer, NotOffered
+from conformance.expect import Inconclusive, NotApplicable
+from conformance.judging import LeftOut
+from conformance.settings import Profile, check_seed, settings_of
+from conformance.target import Opened, Target
+from conformance.verdict import CheckResult, Verdict
+from conformance.wire.bundle import Bundle
+
+PATIENCE = 3
+"""After so many checks in a row that got no answer the provider counts as dead."""
+
+RESTART = "restart"
+"""A lever that a shim may have where no control is offered, so that only pulling it tells."""
+
+
+@dataclass
+class Session:
+    """The shared part of a run in one process."""
+
+    target: Target
+    bundle: Bundle
+    profile: Profile
+    seed: int
+    stop_early: bool = False
+    _unanswered: int = 0
+    _broken: set[str] = field(default_factory=set)
+
+    def settings(self, check: Check) -> hypothesis.settings:
+        """Return hypothesis' settings for a check."""
+        return settings_of(self.profile, check.factor, shrink=not self.stop_early)
+
+    def seed_of(self, check: Check) -> int:
+        """Return the seed of a check."""
+        return check_seed(self.seed, check.check_id)
+
+    def open(self) -> Opened:
+        """Open the target. Raises ``NotApplicable`` where it has no memory family, ``BadTarget`` where it cannot be used."""
+        try:
+            return self.target.open()
+        except NotOffered as nothing:
+            raise NotApplicable(str(nothing)) from nothing
+
+    def bench(self, check: Check, opened: Opened) -> Bench:
+        """Make a check's place of work."""
+        return Bench(
+            opened.shim,
+            self.bundle,
+            opened.facts,
+            check_id=check.check_id,
+            seed=self.seed,
+            homes=opened.homes,
+            logins=opened.logins,
+        )
+
+    def admit(self, check: Check) -> None:
+        """Raise ``LeftOut`` where the check is not worth running any more."""
+        if self._unanswered >= PATIENCE:
+            raise LeftOut(f"not run: the provider gave no answer to {PATIENCE} checks in a row", Verdict.INCONCLUSIVE)
+        if self.stop_early and check.rule.rule_id in self._broken:
+            raise LeftOut("not run: another check of the rule failed", Verdict.DESELECTED)
+
+    def learn(self, result: CheckResult, error: BaseException | None) -> None:
+        """Take note of how a check ended."""
+        if not isinstance(error, LeftOut):
+            self._unanswered = self._unanswered + 1 if isinstance(error, NoAnswer) else 0
+        if result.verdict is Verdict.FAIL:
+            self._broken.add(result.rule_id)
+
+
+def requirements(check: Check, bench: Bench) -> None:
+    """See that the target offers what the check needs.
+
+    Where a flag is not declared, its refusal is checked instead: raises ``NotApplicable`` where it is refused as it must be and
+    ``CheckFailed`` where it is not. Raises ``Inconclusive`` for a lacking control.
+    """
+    for flag in check.flags:
+        if not bench.declares(flag):
+            REFUSALS[flag](bench, flag)
+            raise NotApplicable(f"the target does not declare {bench.bundle.flag(flag)}; its refusal was checked instead")
+    for control in check.controls:
+        if control != RESTART and not bench.levers.has(control):
+            raise Inconclusive(f"the target offers no control.{control}")

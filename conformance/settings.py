@@ -1,0 +1,63 @@
+"""How much a run tries: the profiles, and the seed of each check.
+
+Same seed, same version, same schemas and same answers give the same requests, whatever the order of the checks or the number of
+workers: what is random in a check comes from the run's seed and the check's id alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+
+from conformance.errors import BadUsage
+
+DEFAULT_PROFILE = "quick"
+DEFAULT_SEED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """``examples`` is the number of generated examples of a check with factor 1."""
+
+    name: str
+    examples: int
+
+
+PROFILES: Mapping[str, Profile] = MappingProxyType(
+    {profile.name: profile for profile in (Profile("smoke", 2), Profile("quick", 15), Profile("full", 150))}
+)
+
+
+def profile_named(name: str) -> Profile:
+    """Return a profile. Raises ``BadUsage``."""
+    if name not in PROFILES:
+        raise BadUsage(f"there is no profile {name!r}: the profiles are {', '.join(PROFILES)}.")
+    return PROFILES[name]
+
+
+def settings_of(profile: Profile, factor: float = 1.0, *, shrink: bool = True) -> hypothesis.settings:
+    """Return hypothesis' settings for a check whose number of examples is scaled by ``factor`` (at least one is tried).
+
+    ``shrink`` False stops at the first failing example as it was found.
+    """
+    phases = (Phase.explicit, Phase.generate, Phase.shrink) if shrink else (Phase.explicit, Phase.generate)
+    return hypothesis.settings(
+        max_examples=max(1, round(profile.examples * factor)),
+        phases=phases,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+def check_seed(seed: int, check_id: str) -> int:
+    """Return the seed of one check."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\0{check_id}".encode()).digest()[:8], "big")

@@ -1,0 +1,40 @@
+"""Which scheme of a target string is opened how (harness.md, Target strings): one table.
+
+An opener takes a ``Route`` and returns a shim. It raises ``BadTarget`` where what the route names cannot be used, and
+``NotOffered`` where it is an adapter without a memory family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from conformance.transport.python_object import open_object
+from conformance.transport.route import Route
+from conformance.transport.shim import Shim
+
+# By name, since a transport does not know the oracle.
+ORACLE = "conformance.oracle:Oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheme:
+    """``form`` is what a person writes; ``fresh``: each check opens a provider of its own and depends on no other check."""
+
+    form: str
+    open: Callable[[Route], Shim]
+    fresh: bool = False
+
+
+def open_oracle(route: Route) -> Shim:
+    """Open the bundled provider, in process."""
+    return open_object(replace(route, rest=ORACLE))
+
+
+SCHEMES: Mapping[str, Scheme] = MappingProxyType(
+    {
+        "oracle": Scheme("oracle", open_oracle, fresh=True),
+        "python": Scheme("python:package.module:factory", open_object),
+    }
+)

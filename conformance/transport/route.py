@@ -1,0 +1,25 @@
+"""Where a target string leads, for the one who opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from conformance.wire.bundle import Bundle
+
+DEADLINE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Where to go and with what: ``rest`` is the target string after its scheme.
+
+    ``deadline`` is in seconds a call; ``flags`` are those of the target file (None: it names none); ``principals`` maps its
+    credentials to the principals that they stand for.
+    """
+
+    rest: str
+    bundle: Bundle
+    deadline: float = DEADLINE_SECONDS
+    flags: frozenset[str] | None = None
+    principals: Mapping[str, str] = field(default_factory=dict)

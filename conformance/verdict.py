@@ -1,0 +1,242 @@
+"""Results and their algebra (architecture.md, What a check is).
+
+A check has a verdict, a rule has the worst of its checks', a run the worst of its rules'. Everything here is a frozen value that
+goes to JSON and comes back equal; every report is a function of a ``RunResult``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+FORMAT = 1
+"""The number of the result format; a reader refuses another one."""
+
+
+class Verdict(StrEnum):
+    """How a check, a rule or a run ended."""
+
+    PASS = "PASS"  # noqa: S105 - a verdict, no password
+    FAIL = "FAIL"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NOT_APPLICABLE = "NOT_APPLICABLE"
+    DESELECTED = "DESELECTED"
+    SUITE_ERROR = "SUITE_ERROR"
+
+
+# From harmless to worst: one check that ran makes a rule more than not applicable, one that could not be exercised spoils it.
+_ORDER = (
+    Verdict.DESELECTED,
+    Verdict.NOT_APPLICABLE,
+    Verdict.PASS,
+    Verdict.INCONCLUSIVE,
+    Verdict.FAIL,
+    Verdict.SUITE_ERROR,
+)
+_RANK = MappingProxyType({verdict: rank for rank, verdict in enumerate(_ORDER)})
+
+# 0 conforms, 1 does not, 2 inconclusive or nothing applicable, 3 usage or suite error.
+EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(
+    {
+        Verdict.PASS: 0,
+        Verdict.FAIL: 1,
+        Verdict.INCONCLUSIVE: 2,
+        Verdict.NOT_APPLICABLE: 2,
+        Verdict.DESELECTED: 2,
+        Verdict.SUITE_ERROR: 3,
+    }
+)
+
+
+def worst(verdicts: Iterable[Verdict], *, none: Verdict) -> Verdict:
+    """Return the worst of the verdicts, ``none`` where there is not one."""
+    return max(verdicts, key=_RANK.__getitem__, default=none)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What broke: ``what`` in one sentence; ``expected`` and ``seen`` are JSON values, ``pointer`` a JSON pointer into them."""
+
+    what: str
+    expected: Any = None
+    seen: Any = None
+    pointer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One exchange of a trace, without credentials: ``answer`` is the success members or ``{"error": …}``."""
+
+    caller: str
+    op: str
+    payload: Any
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How often an operation was answered with an error code; the code "" stands for success."""
+
+    op: str
+    code: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check's end. ``reason`` is one sentence where the verdict is not PASS; ``trace`` is kept where it helps."""
+
+    check_id: str
+    rule_id: str
+    verdict: Verdict
+    reason: str = ""
+    sentence: str = ""
+    node_id: str = ""
+    assertions: int = 0
+    calls: int = 0
+    seconds: float = 0.0
+    failure: Failure | None = None
+    trace: tuple[Step, ...] = ()
+    seen: tuple[Pair, ...] = ()
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> CheckResult:
+        """Build the result from what ``dataclasses.asdict`` made of one."""
+        given = dict(value)
+        given["verdict"] = Verdict(given["verdict"])
+        given["failure"] = None if given.get("failure") is None else Failure(**given["failure"])
+        given["trace"] = tuple(Step(**step) for step in given.get("trace", ()))
+        given["seen"] = tuple(Pair(**pair) for pair in given.get("seen", ()))
+        return cls(**given)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object."""
+        return {
+            **asdict(self),
+            "verdict": str(self.verdict),
+            "trace": [asdict(step) for step in self.trace],
+            "seen": [asdict(pair) for pair in self.seen],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """One rule's end. ``absent`` says why there is no check of it; it is empty where there is one."""
+
+    rule_id: str
+    title: str
+    checks: tuple[CheckResult, ...] = ()
+    absent: str = ""
+    absence: Verdict = Verdict.INCONCLUSIVE
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the checks' verdicts; never PASS without an executed assertion."""
+        verdict = worst((check.verdict for check in self.checks), none=self.absence)
+        return Verdict.INCONCLUSIVE if verdict is Verdict.PASS and self.assertions == 0 else verdict
+
+    @property
+    def assertions(self) -> int:
+        """How many assertions its checks executed."""
+        return sum(check.assertions for check in self.checks)
+
+    @property
+    def calls(self) -> int:
+        """How many memory calls its checks sent."""
+        return sum(check.calls for check in self.checks)
+
+    @property
+    def seconds(self) -> float:
+        """How long its checks took, added up."""
+        return sum(check.seconds for check in self.checks)
+
+    @property
+    def passed(self) -> int:
+        """How many checks passed."""
+        return sum(check.verdict is Verdict.PASS for check in self.checks)
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is not PASS: the reason of the first check that has the rule's verdict."""
+        return next((check.reason for check in self.checks if check.verdict is self.verdict), self.absent)
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> RuleResult:
+        """Build the result from ``to_json``'s object."""
+        checks = tuple(CheckResult.of_json(check) for check in value["checks"])
+        return cls(value["rule_id"], value["title"], checks, value["absent"], Verdict(value["absence"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object; its ``verdict`` is told for readers and computed anew by ``of_json``."""
+        return {
+            "rule_id": self.rule_id,
+            "title": self.title,
+            "verdict": str(self.verdict),
+            "absent": self.absent,
+            "absence": str(self.absence),
+            "checks": [check.to_json() for check in self.checks],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What was run, on what, by what."""
+
+    suite: str
+    bundle: str
+    target: str
+    provider: str
+    instance: str
+    flags: tuple[str, ...]
+    profile: str
+    seed: int
+    python: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """A whole run. ``trouble`` are sentences about the run itself (a crashed worker, say): any makes it SUITE_ERROR."""
+
+    facts: RunFacts
+    rules: tuple[RuleResult, ...]
+    seconds: float = 0.0
+    trouble: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the rules' verdicts."""
+        if self.trouble:
+            return Verdict.SUITE_ERROR
+        return worst((rule.verdict for rule in self.rules), none=Verdict.INCONCLUSIVE)
+
+    @property
+    def checks(self) -> tuple[CheckResult, ...]:
+        """All checks, in the order of the rules."""
+        return tuple(check for rule in self.rules for check in rule.checks)
+
+    def exit_code(self) -> int:
+        """Return what the command ends with."""
+        return EXIT_CODES[self.verdict]
+
+    @classmethod
+    def of_json(cls, value: Mapping[str, Any]) -> RunResult:
+        """Build the result from ``to_json``'s object. Raises ``ValueError`` for another format."""
+        if value.get("format") != FORMAT:
+            raise ValueError(f"a result of format {value.get('format')!r}; this suite reads {FORMAT}")
+        facts = RunFacts(**{**value["facts"], "flags": tuple(value["facts"]["flags"])})
+        rules = tuple(RuleResult.of_json(rule) for rule in value["rules"])
+        return cls(facts, rules, value["seconds"], tuple(value["trouble"]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object."""
+        return {
+            "format": FORMAT,
+            "verdict": str(self.verdict),
+            "facts": {**asdict(self.facts), "flags": list(self.facts.flags)},
+            "seconds": self.seconds,
+            "trouble": list(self.trouble),
+            "rules": [rule.to_json() for rule in self.rules],
+        }
