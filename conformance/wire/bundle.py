@@ -8,7 +8,7 @@ packaged one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -42,7 +42,7 @@ class Bundle:
         self._raw_tables = raw_tables
         self._validators: dict[str, Validator] = {}
         self._names = MappingProxyType(_names(documents))
-        self._ops = MappingProxyType({name: _pair(name, documents) for name in tables.operations})
+        self._ops = MappingProxyType(_operations(tables.operations, documents))
 
     @cached_property
     def digest(self) -> str:
@@ -164,17 +164,17 @@ def _names(documents: Mapping[str, Any]) -> dict[str, str]:
     return {name: refs[0] for name, refs in inner.items() if len(refs) == 1} | titles
 
 
-def _pair(op: str, documents: Mapping[str, Any]) -> tuple[str, str]:
-    request, response = (_op_document(op, side, documents) for side in ("request", "response"))
-    return request, response
-
-
-def _op_document(op: str, side: str, documents: Mapping[str, Any]) -> str:
-    wanted = _letters(f"{op}{side}")
-    for identity, document in documents.items():
-        if wanted in (_letters(name) for name in _op_names(identity, document)):
-            return identity
-    raise broken(OPERATIONS_FILE, "/operations", f"the bundle has no schema for the {side} of {op}")
+def _operations(operations: Iterable[str], documents: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Find each operation's two schemas, by file name or by title: letters and digits of ``memory.recall`` and ``request``."""
+    found = {_letters(name): identity for identity, document in documents.items() for name in _op_names(identity, document)}
+    pairs: dict[str, tuple[str, str]] = {}
+    for row, op in enumerate(operations):
+        request, response = (found.get(_letters(op + side)) for side in ("request", "response"))
+        if request is None or response is None:
+            side = "request" if request is None else "response"
+            raise broken(OPERATIONS_FILE, f"/operations/{row}", f"the bundle has no schema for the {side} of {op}")
+        pairs[op] = request, response
+    return pairs
 
 
 def _op_names(identity: str, document: Mapping[str, Any]) -> Iterator[str]:

@@ -114,7 +114,7 @@ def _utf16(name: str) -> bytes:
     try:
         return name.encode("utf-16-be")
     except UnicodeEncodeError as error:
-        raise NotCanonical("a member name holds an unpaired surrogate") from error
+        raise NotCanonical("an unpaired surrogate in a member name has no canonical form") from error
 
 
 def _scalar(value: Any) -> bytes:

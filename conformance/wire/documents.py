@@ -19,6 +19,8 @@ from conformance.wire.formats import compiled
 from conformance.wire.validation import pointer
 
 SCHEMA_FILES = "*.schema.json"
+# The patterns in a schema are checked below, where they are made ready for Python too.
+_META = jsonschema_rs.Draft7Validator(Draft7Validator.META_SCHEMA, validate_formats=False)
 _ONE = ("additionalItems", "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then")
 _LISTED = ("allOf", "anyOf", "items", "oneOf")
 _NAMED = ("definitions", "dependencies", "patternProperties", "properties")
@@ -110,7 +112,7 @@ def _identity(document: Any, name: str) -> str:
 
 
 def _check_meta(document: Any, name: str) -> None:
-    if jsonschema_rs.Draft7Validator(Draft7Validator.META_SCHEMA).is_valid(document):
+    if _META.is_valid(document):
         return
     error = best_match(Draft7Validator(Draft7Validator.META_SCHEMA).iter_errors(document))
     where, what = (pointer(error.absolute_path), error.message) if error is not None else ("", "not a draft-07 schema")
