@@ -368,7 +368,7 @@ def test_a_cursor_dies_at_a_change_of_what_it_lists(bench: Bench, name: str) -> 
     world = bench.world()
     for _ in range(3):
         world.root.create(source_context_id="here")
-    asked = {"selection": world.everything(), "filter": {"source_context_ids": ["here"]}}
+    asked: dict[str, Any] = {"selection": world.everything(), "filter": {"source_context_ids": ["here"]}}
     cursor = opened(world, "records.list", asked)
     world.root.do("records.list", **asked, page={"cursor": cursor})
     DEATHS[name](world)
