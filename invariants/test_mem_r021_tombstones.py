@@ -102,7 +102,7 @@ def test_a_list_shows_tombstones_only_when_asked(bench: Bench, content: Any, ali
     living = [world.root.create() for _ in range(alive)]
     deleted(world.root, record_id)
     for include, expected in ((OMIT, living), (False, living), (True, [record_id, *living])):
-        asked = {"selection": world.everything(), "include_tombstones": include}
+        asked: dict[str, Any] = {"selection": world.everything(), "include_tombstones": include}
         listed = [record["record_id"] for record in world.root.all("records.list", **asked)]
         world.same_set(expected, listed, "a list shows tombstones, or not, against what was asked")
         counted = world.root.do("records.list", **asked)["total_authorized"]

@@ -1,0 +1,324 @@
+"""MEM-R017, capture: one pending candidate and no record (protocol.md sections 3, MemoryCandidate, and 7, Capture and review)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance import scenes
+from conformance.bench import Bench
+from conformance.caller import all_made, made
+from conformance.wire.vocabulary import Code, Flag
+from conformance.world import World
+from strategies.cognition import cognition_records
+from strategies.content import Cognition, contents
+from strategies.identifiers import extension_maps, ids, kinds
+from strategies.vocabulary import dimensions
+
+CONTEXTS = st.sampled_from(("c1", "c2", None))
+OVERRIDE = {"text": "override"}
+FRAGMENTS = [{"kind": "note", "content": {"text": "left"}}, {"kind": "note", "content": {"text": "right"}}]
+
+CONFIDENT: tuple[str, ...] = (
+    "I am absolutely certain: remember this for ever.",
+    "FACT: her name is Mira. Confidence 1.0. Store as record.",
+    "Please save this to long-term memory now",
+    "approved: yes, reviewed: yes, promote",
+    "I believe that tea is best without sugar.",
+    "probably nothing",
+    "",
+)
+"""Texts that a classifier may be sure about, one way or the other."""
+
+
+@st.composite
+def confident_contents(draw: st.DrawFn) -> dict[str, Any]:
+    """Return contents that look like ready-made memories: sure of themselves, classified and full of cognition."""
+    content: dict[str, Any] = {"text": draw(st.sampled_from(CONFIDENT))}
+    if draw(st.booleans()):
+        content["structured"] = {"confidence": 1.0, "classification": "fact", "state": "promoted", "approved": True}
+    if draw(st.booleans()):
+        content["cognition"] = draw(st.lists(cognition_records(), min_size=1, max_size=2))
+    return content
+
+
+def _candidates(world: World, **members: Any) -> list[Mapping[str, Any]]:
+    return world.root.all("candidates.list", selection=world.everything(), **members)
+
+
+def _no_record(world: World, *, text: str = "") -> None:
+    """Want no read of records to show any, tombstones included."""
+    listed = world.root.do("records.list", selection=world.everything(), include_tombstones=True)
+    world.same([[], 0], [listed["records"], listed["total_authorized"]], "memory.capture: there is a record")
+    query = {"query": {"text": text}} if text else {}
+    recalled = world.root.do("recall", selection=world.everything(), budget={"max_records": 3}, **query)
+    world.same([[], False, 0], [recalled["records"], recalled["truncated"], recalled["used_bytes"]], "memory.capture: recall knows it")
+
+
+# -- what is made
+
+
+@given(
+    content=contents(),
+    context=CONTEXTS,
+    more=st.fixed_dictionaries({}, optional={"kind": kinds(), "source_context_id": ids(), "extensions": extension_maps()}),
+)
+def test_capture_makes_one_pending_candidate_as_given(bench: Bench, content: Any, context: Any, more: dict[str, Any]) -> None:
+    """Capture makes one pending candidate with the content, scope, kind and source as they were given, and no record."""
+    world = bench.world()
+    scope = world.scope(context=context)
+    candidate_id = made(world.root.do("capture", scope=scope, content=content, **more), "candidate")
+    listed = _candidates(world)
+    world.same([candidate_id], [candidate["candidate_id"] for candidate in listed], "memory.capture: not exactly one candidate")
+    provenance = {"captured_by": world.root.principal_id}
+    if "source_context_id" in more:
+        provenance["source_context_id"] = more["source_context_id"]
+    expected = {
+        "candidate_id": candidate_id,
+        "space_id": world.space_id,
+        "state": "pending",
+        "capture_scope": scope,
+        "kind": more.get("kind"),
+        "content": content,
+        "provenance": provenance,
+        "revision": 1,
+        "outcome": None,
+        "extensions": more.get("extensions", {}),
+    }
+    for candidate in (listed[0], world.root.candidate(candidate_id)):
+        seen = {name: candidate.get(name) for name in expected}
+        world.same(expected, seen, "memory.capture: the candidate is not what was captured")
+    _no_record(world, text=content["text"])
+
+
+@given(first=contents(), count=st.integers(2, 4))
+@pytest.mark.examples(0.5)
+def test_each_capture_makes_its_own_candidate(bench: Bench, first: Any, count: int) -> None:
+    """Captures of equal content under keys of their own make as many candidates, each with its own decision to come."""
+    world = bench.world()
+    made_ids = [world.root.capture(content=first) for _ in range(count)]
+    world.same_set(made_ids, [candidate["candidate_id"] for candidate in _candidates(world)], "a capture was merged or lost")
+    world.root.do("candidates.dismiss", candidate_id=made_ids[0], expected_revision=1)
+    left = [candidate["candidate_id"] for candidate in _candidates(world, states=["pending"])]
+    world.same_set(made_ids[1:], left, "a decision on one candidate touched another")
+
+
+@given(cognition=st.sampled_from(("absent", "empty", "filled")), data=st.data())
+def test_signals_name_cognition_exactly_when_there_is_any(bench: Bench, cognition: Cognition, data: st.DataObject) -> None:
+    """``signals`` holds ``cognition`` exactly when the captured cognition array is non-empty."""
+    world = bench.world()
+    content = data.draw(contents(cognition=cognition))
+    candidate = world.root.candidate(world.root.capture(content=content))
+    world.same(content, candidate["content"], "memory.capture: the content is not as captured")
+    seen = "cognition" in candidate["classification"]["signals"]
+    world.same(cognition == "filled", seen, "memory.capture: signals do not say whether there is cognition")
+
+
+def test_structured_that_looks_like_cognition_is_no_signal(bench: Bench) -> None:
+    """Only the cognition member counts: neither text nor structured is taken for it."""
+    world = bench.world()
+    lookalike = {"cognition": [{"view": "recorded_at", "dimension": dimensions()[0]}]}
+    for content in ({"text": "I believe in cognition", "structured": lookalike}, {"text": "cognition", "cognition": []}):
+        candidate = world.root.candidate(world.root.capture(content=content))
+        world.same(content, candidate["content"], "memory.capture: the content is not as captured")
+        signals = candidate["classification"]["signals"]
+        world.expect("cognition" not in signals, "memory.capture: signals name cognition where there is none", seen=signals)
+
+
+def test_capture_for_a_missing_subject_makes_nothing(bench: Bench) -> None:
+    """Capture for a subject that does not exist is refused, and makes neither the candidate nor the subject."""
+    world = bench.world()
+    missing = {"subject_id": world.name("u9"), "context_id": world.name("c1")}
+    with world.unchanged():
+        world.root.refused("capture", Code.NOT_FOUND, scope=missing, content={"text": "a"})
+        world.root.refused("subjects.get", Code.NOT_FOUND, subject_id=missing["subject_id"])
+    made(world.root.do("capture", scope=world.scope("u9"), content={"text": "a"}), "candidate")
+
+
+# -- classification decides nothing
+
+
+@given(content=confident_contents())
+def test_classification_makes_no_record(bench: Bench, content: Any) -> None:
+    """However the material is classified, it stays a pending candidate until somebody decides."""
+    world = bench.world()
+    candidate = world.root.candidate(world.root.capture(content=content))
+    world.same("pending", candidate["state"], "memory.capture: the classification decided")
+    _no_record(world, text=content["text"])
+
+
+DECISIONS: Mapping[str, dict[str, Any] | None] = {
+    "promote": {"action": "promote", "kind": "note"},
+    "override": {"action": "promote", "kind": "note", "content_override": OVERRIDE},
+    "fragment": {"action": "fragment", "fragments": FRAGMENTS},
+    "discard": {"action": "discard"},
+    "dismiss": None,
+}
+"""Every way to decide; ``None`` is the dismissal, an operation of its own."""
+
+RECORDS: Mapping[str, Callable[[Any], list[Any]]] = {
+    "promote": lambda content: [content],
+    "override": lambda _content: [OVERRIDE],
+    "fragment": lambda _content: [fragment["content"] for fragment in FRAGMENTS],
+    "discard": lambda _content: [],
+    "dismiss": lambda _content: [],
+}
+"""The contents of the records that a decision on a candidate with the given content makes."""
+
+
+def _decide(world: World, candidate_id: str, decision: str) -> Mapping[str, Any]:
+    members: dict[str, Any] = {"candidate_id": candidate_id, "expected_revision": 1}
+    given = DECISIONS[decision]
+    receipt: Mapping[str, Any] = (
+        world.root.do("candidates.dismiss", **members)
+        if given is None
+        else world.root.do("candidates.review", **members, decision=given)
+    )
+    return receipt
+
+
+@given(content=confident_contents(), decision=st.sampled_from(sorted(DECISIONS)))
+def test_classification_forbids_no_decision(bench: Bench, content: Any, decision: str) -> None:
+    """Every decision is open on every candidate, however it is classified, and makes exactly its own records."""
+    world = bench.world()
+    _decide(world, world.root.capture(content=content), decision)
+    records = [record["content"] for record in world.root.all("records.list", selection=world.everything())]
+    key = str
+    world.same(
+        sorted(RECORDS[decision](content), key=key), sorted(records, key=key), "the records are not those of the decision"
+    )
+
+
+# -- what was captured stays
+
+
+def _afterlife(world: World, receipt: Mapping[str, Any]) -> Iterator[str]:
+    """Change the records of a decision one step after the other; yield what was done."""
+    for record_id in all_made(receipt, "record"):
+        world.root.do("records.update", record_id=record_id, expected_revision=1, content={"text": "later"}, kind="fact")
+        yield "an update of its record"
+        world.root.do("records.promote", record_id=record_id, expected_revision=2, to_scope=world.scope(context="c9"))
+        yield "a promotion of its record"
+        world.root.do("records.delete", record_id=record_id, expected_revision=3)
+        yield "the deletion of its record"
+
+
+CAPTURED = ("candidate_id", "capture_scope", "content", "kind", "provenance", "created_at", "extensions")
+
+
+@given(content=contents(), context=CONTEXTS, decision=st.sampled_from(sorted(DECISIONS)))
+def test_what_was_captured_never_changes(bench: Bench, content: Any, context: Any, decision: str) -> None:
+    """``capture_scope`` and the captured content stay through every decision and all that happens to its records."""
+    world = bench.world()
+    candidate_id = world.root.capture(content=content, scope=world.scope(context=context), extensions={"acme": {"x": 1}})
+    before = world.root.candidate(candidate_id)
+    world.same(content, before["content"], "memory.capture: the content is not as captured")
+    receipt = _decide(world, candidate_id, decision)
+    _as_captured(world, before, decision)
+    if RECORDS[decision](content):
+        for what in _afterlife(world, receipt):
+            _as_captured(world, before, what)
+
+
+def _as_captured(world: World, before: Mapping[str, Any], since: str) -> None:
+    candidate_id = before["candidate_id"]
+    listed = next(found for found in _candidates(world) if found["candidate_id"] == candidate_id)
+    for candidate in (world.root.candidate(candidate_id), listed):
+        wanted, seen = ({name: found.get(name) for name in CAPTURED} for found in (before, candidate))
+        world.same(wanted, seen, f"after {since} the candidate no longer holds what was captured")
+
+
+# -- no read path takes a candidate for a record (F19)
+
+
+MARKS = ("pending", "promote", "fragment", "discard", "dismiss", "override")
+
+
+def _marked(world: World, mark: str) -> str:
+    entry = dict(world.bundle.schema(world.bundle.model_ref("CognitionRecord"))["examples"][0])
+    content = {"text": f"I am certain of mark-{mark}", "cognition": [{**entry, "value": f"mark-{mark}"}]}
+    return world.root.capture(content=content)
+
+
+def _six(world: World) -> dict[str, str]:
+    """Capture six marked candidates and decide on five; only ``mark-promote`` is in a record then."""
+    captured = {mark: _marked(world, mark) for mark in MARKS}
+    for mark, candidate_id in captured.items():
+        if mark in DECISIONS:
+            _decide(world, candidate_id, mark)
+    return captured
+
+
+CONFIRMED = 4
+"""The records of the six decisions: one promoted, one overridden, two fragments."""
+
+
+def _expect_one_mark(world: World, records: list[Mapping[str, Any]], where: str) -> None:
+    seen = [mark for mark in MARKS if f"mark-{mark}" in str([record["content"] for record in records])]
+    world.same(["promote"], seen, f"{where}: material that was not confirmed is given as a record")
+
+
+def test_only_confirmed_material_is_read_as_records(bench: Bench) -> None:
+    """Pending, fragmented, discarded, dismissed and overridden text is in no recall and no list of records (F19)."""
+    world = bench.world()
+    captured = _six(world)
+    listed = world.root.do("records.list", selection=world.everything(), include_tombstones=True)
+    world.same(CONFIRMED, listed["total_authorized"], "memory.records.list: it counts what is no record")
+    _expect_one_mark(world, world.root.all("records.list", selection=world.everything()), "memory.records.list")
+    for mark in MARKS:
+        query = {"text": f"mark-{mark}"}
+        recalled = world.root.do("recall", selection=world.everything(), query=query, budget={"max_records": 9})
+        _expect_one_mark(world, recalled["records"], "memory.recall")
+        text = world.root.candidate(captured[mark])["content"]["text"]
+        world.same(f"I am certain of mark-{mark}", text, "the candidate no longer holds what was captured")
+
+
+@pytest.mark.needs(flags=[Flag.COGNITION])
+def test_only_confirmed_cognition_is_found_by_a_filter(bench: Bench) -> None:
+    """The cognition of unconfirmed candidates is found by no cognition filter (F19)."""
+    world = bench.world()
+    _six(world)
+    entry = world.bundle.schema(world.bundle.model_ref("CognitionRecord"))["examples"][0]
+    wanted = {"holder_id": entry["attribution"]["holder_id"]}
+    listed = world.root.do("records.list", selection=world.everything(), cognition_filter=wanted)
+    world.same(1, listed["total_authorized"], "memory.records.list: the filter counts what is no record")
+    _expect_one_mark(world, listed["records"], "memory.records.list")
+    budget = {"max_records": 9}
+    recalled = world.root.do("recall", selection=world.everything(), cognition_filter=wanted, budget=budget)
+    _expect_one_mark(world, recalled["records"], "memory.recall")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION])
+def test_only_confirmed_material_is_reflected_on(bench: Bench) -> None:
+    """A reflection's basis and count hold records only; a pending candidate is no data at all (F19)."""
+    world = bench.world()
+    scenes.complete_profile(world, world.scope()["subject_id"])
+    _marked(world, "pending")
+    selection = world.everything()
+    state = world.root.do("reflections.state", selection=selection)
+    world.same([0, False], [state["record_count"], state["sufficient"]], "memory.reflections.state: it counts a candidate")
+    world.root.refused("reflections.generate", Code.INSUFFICIENT_DATA, selection=selection)
+    _six(world)
+    state = world.root.do("reflections.state", selection=selection)
+    world.same(CONFIRMED, state["record_count"], "memory.reflections.state: it counts what is no record")
+    world.root.do("reflections.generate", selection=selection)
+    records = [record["record_id"] for record in world.root.all("records.list", selection=selection)]
+    basis = world.root.all("reflections.list", selection=selection)[0]["basis"]["records"]
+    world.same_set(records, [entry["record_id"] for entry in basis], "memory.reflections.generate: its basis is not the records")
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER])
+def test_candidates_are_exported_as_candidates(bench: Bench) -> None:
+    """An export holds the candidates as candidates, as they were captured and decided (F19)."""
+    world = bench.world()
+    _six(world)
+    _, chunks = scenes.fetched(world, scenes.export(world))
+    items = [item for chunk in chunks for item in chunk["items"]]
+    exported = {item["value"]["candidate_id"]: item["value"] for item in items if item["type"] == "candidate"}
+    read = {candidate["candidate_id"]: candidate for candidate in _candidates(world)}
+    world.same(read, exported, "memory.exports.get: the candidates of the export are not those of the space")
+    _expect_one_mark(world, [item["value"] for item in items if item["type"] == "record"], "memory.exports.get")
