@@ -13,7 +13,7 @@ import pytest
 
 from conformance.wire import bundle as wire
 from conformance.wire.bundle import load
-from conformance.wire.validation import shallow
+from conformance.wire.validation import Engines, Validator, shallow
 from tests.schema_samples import damaged, sample
 
 BUNDLE = load()
@@ -168,3 +168,28 @@ def test_our_patterns_stay_in_force_inside_documents(tmp_path: Path) -> None:
     base = document["examples"][0]
     assert validator.problems(base | {"created_at": "a"}) == []
     assert [one.keyword for one in validator.problems(base | {"created_at": "a\n"})] == ["pattern"]
+
+
+@pytest.mark.parametrize(
+    ("instance", "wrong"),
+    [
+        ({"a": 1, "known": "b", "c1": None}, []),
+        ({"a": "1"}, ["/a"]),
+        ({"a\n": 1}, [""]),
+        ({"c1": 1, "\u0663": 1}, ["", "/c1"]),
+        ({"known": 1, "b": 1}, ["", "/known"]),
+        ([], []),
+        (7, []),
+    ],
+)
+def test_patterns_of_names_are_judged_alike_in_another_bundle(instance: Any, wrong: list[str]) -> None:
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$id": "https://example.invalid/names",
+        "properties": {"known": {"type": "string"}},
+        "patternProperties": {"^a$": {"type": "integer"}, r"^c\d$": {"type": "null"}},
+        "additionalProperties": False,
+    }
+    validator = Validator("https://example.invalid/names", Engines.of({"https://example.invalid/names": schema}))
+    assert sorted(problem.pointer for problem in validator.problems(instance)) == wrong
+    assert validator.accepts(instance) == (wrong == [])
