@@ -1,0 +1,62 @@
+"""Pending receipts (protocol.md section 7, Pending and Receipts): each waits for one job and settles once."""
+
+from __future__ import annotations
+
+from conformance.oracle import exports, imports, receipts, reflections
+from conformance.oracle.state import Doc, Job, Space, State
+from conformance.oracle.turn import Env, Settled, Settler, Turn
+
+SETTLERS: dict[str, Settler] = {
+    "memory.reflections.generate": reflections.settle,
+    "memory.exports.create": exports.settle,
+    "memory.imports.stage": imports.settle_stage,
+    "memory.imports.activate": imports.settle_activation,
+}
+
+
+def waiting(space: Space, number: int, receipt: Doc, job: Job) -> Space:
+    """Keep a receipt as pending, with its job. It is a committed change: what was accepted is on record."""
+    return _versioned(space, jobs=space.jobs.set(number, job), receipts=space.receipts.change(number, receipt))
+
+
+def settled(space: Space, number: int, receipt: Doc) -> Space:
+    """Keep a receipt as settled; it never changes after."""
+    jobs = space.jobs.delete(number) if number in space.jobs else space.jobs
+    return _versioned(space, jobs=jobs, receipts=space.receipts.change(number, receipt))
+
+
+def _versioned(space: Space, **members: object) -> Space:
+    return space.having(version=space.version + 1, **members)
+
+
+def settle(turn: Turn, space: Space, number: int) -> Space:
+    """Do the job that a receipt waits for and settle it ``committed`` or ``failed``."""
+    done: Settled = SETTLERS[space.jobs[number].op](turn, space, space.jobs[number].pinned)
+    return settled(done.space, number, settlement(turn, space.receipts.docs[number], done))
+
+
+def settlement(turn: Turn, receipt: Doc, done: Settled) -> Doc:
+    """Give the settled version of a receipt."""
+    if done.error is None:
+        return receipts.committed(receipt, done.affected, turn.now)
+    return receipts.failed(receipt, done.affected, turn.bundle.code(done.error), turn.now)
+
+
+def due(state: State) -> list[tuple[int, str]]:
+    """List what waits as (number of the receipt, space id), oldest first."""
+    return sorted((number, space_id) for space_id in state.waiting for number in state.spaces[space_id].jobs)
+
+
+def settle_one(state: State, space_id: str, number: int, env: Env, now: str) -> State:
+    """Settle one pending receipt."""
+    space = state.spaces[space_id]
+    receipt = space.receipts.docs[number]
+    turn = Turn(env, state, receipt["principal_id"], env.bundle.operations[receipt["op"]], now, state.number)
+    return state.having(settle(turn, space, number), turn.number)
+
+
+def settle_all(state: State, env: Env, now: str) -> State:
+    """Settle every pending receipt, oldest first."""
+    for number, space_id in due(state):
+        state = settle_one(state, space_id, number, env, now)
+    return state

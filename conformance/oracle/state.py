@@ -1,0 +1,171 @@
+"""What a provider holds, as frozen values: persistent maps of wire-shaped documents, which nobody changes in place.
+
+Order never comes from a map: each row carries the number under which it was made, and lists sort by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from immutables import Map
+
+Doc = dict[str, Any]
+
+
+class Row(NamedTuple):
+    """A document with the number under which it was made and the group (a subject, a grantee) that it is found by."""
+
+    number: int
+    group: str
+    doc: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Documents by key and by group, in the order in which they were made."""
+
+    rows: Map[Hashable, Row] = field(default_factory=Map)
+    groups: Map[str, Map[Hashable, int]] = field(default_factory=Map)
+
+    def get(self, key: Hashable) -> Doc | None:
+        """Give the document under ``key``, or None."""
+        row = self.rows.get(key)
+        return None if row is None else row.doc
+
+    def add(self, key: Hashable, group: str, number: int, doc: Doc) -> Table:
+        """Put a new document, or another one in its place."""
+        members = self.groups.get(group)
+        members = Map({key: number}) if members is None else members.set(key, number)
+        return Table(self.rows.set(key, Row(number, group, doc)), self.groups.set(group, members))
+
+    def change(self, key: Hashable, doc: Doc) -> Table:
+        """Put a new version of a document; its number and group stay."""
+        return Table(self.rows.set(key, self.rows[key]._replace(doc=doc)), self.groups)
+
+    def of(self, group: str) -> list[Doc]:
+        """List the documents of a group, oldest first."""
+        members = self.groups.get(group)
+        if members is None:
+            return []
+        return [self.rows[key].doc for key, _ in sorted(members.items(), key=_number)]
+
+    def all(self) -> list[Doc]:
+        """List all documents, oldest first."""
+        return [row.doc for row in self.ordered()]
+
+    def ordered(self) -> list[Row]:
+        """List all rows, oldest first."""
+        return sorted(self.rows.values(), key=_row_number)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Receipts by number, by id and by idempotency key. What came first under an id or a key keeps it (section 7, Transfer)."""
+
+    docs: Map[int, Doc] = field(default_factory=Map)
+    ids: Map[str, int] = field(default_factory=Map)
+    keys: Map[tuple[str, ...], int] = field(default_factory=Map)
+
+    def by_id(self, receipt_id: str) -> Doc | None:
+        """Give the receipt with this id, or None."""
+        number = self.ids.get(receipt_id)
+        return None if number is None else self.docs[number]
+
+    def by_key(self, key: tuple[str, ...]) -> Doc | None:
+        """Give the receipt that an idempotency key is bound to, or None."""
+        number = self.keys.get(key)
+        return None if number is None else self.docs[number]
+
+    def add(self, number: int, key: tuple[str, ...], doc: Doc) -> Ledger:
+        """Record a receipt; an id or key that is taken stays with its holder."""
+        ids = self.ids if doc["receipt_id"] in self.ids else self.ids.set(doc["receipt_id"], number)
+        keys = self.keys if key in self.keys else self.keys.set(key, number)
+        return Ledger(self.docs.set(number, doc), ids, keys)
+
+    def change(self, number: int, doc: Doc) -> Ledger:
+        """Put the settled version of a receipt."""
+        return Ledger(self.docs.set(number, doc), self.ids, self.keys)
+
+    def all(self) -> list[Doc]:
+        """List all receipts, oldest first."""
+        return [self.docs[number] for number in sorted(self.docs)]
+
+
+class Job(NamedTuple):
+    """What a pending receipt waits for: the operation, and all that it pinned at the request, as JSON."""
+
+    op: str
+    pinned: Doc
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A memory space with all that is in it.
+
+    ``facts`` is the MemorySpace document without ``pending_receipts``, which is computed. Internal beside the documents: ``pins``
+    (what a reflection's generator covered and where its basis records lay), ``issued_under`` (grant id to the ids of the grants
+    that covered its issuance), ``jobs`` (by the number of their receipt) and ``version``, which grows with every
+    committed change.
+    """
+
+    space_id: str
+    facts: Doc = field(default_factory=dict)
+    version: int = 0
+    subjects: Table = field(default_factory=Table)
+    grants: Table = field(default_factory=Table)
+    candidates: Table = field(default_factory=Table)
+    records: Table = field(default_factory=Table)
+    profiles: Table = field(default_factory=Table)
+    reflections: Table = field(default_factory=Table)
+    exports: Table = field(default_factory=Table)
+    imports: Table = field(default_factory=Table)
+    receipts: Ledger = field(default_factory=Ledger)
+    pins: Map[str, Doc] = field(default_factory=Map)
+    issued_under: Map[str, tuple[str, ...]] = field(default_factory=Map)
+    jobs: Map[int, Job] = field(default_factory=Map)
+
+    def having(self, **members: Any) -> Space:
+        """Give this space with other members."""
+        return replace(self, **members)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All spaces, which of them a principal was ever granted something in, which have jobs, who may call, the last number."""
+
+    spaces: Map[str, Space] = field(default_factory=Map)
+    homes: Map[str, Map[str, int]] = field(default_factory=Map)
+    waiting: frozenset[str] = frozenset()
+    credentials: Map[str, str] = field(default_factory=Map)
+    number: int = 0
+
+    def homes_of(self, principal_id: str) -> list[Space]:
+        """List the spaces where a principal is or was a grantee, oldest first."""
+        homes = self.homes.get(principal_id)
+        return [] if homes is None else [self.spaces[space_id] for space_id, _ in sorted(homes.items(), key=_number)]
+
+    def having(self, space: Space, number: int) -> State:
+        """Give this state with another version of a space."""
+        waiting = self.waiting | {space.space_id} if space.jobs else self.waiting - {space.space_id}
+        return replace(self, spaces=self.spaces.set(space.space_id, space), waiting=waiting, number=number)
+
+    def joined(self, space_id: str, principals: Iterable[str]) -> State:
+        """Give this state with a space among the homes of principals."""
+        homes = self.homes
+        for principal_id in principals:
+            own = homes.get(principal_id) or Map()
+            homes = homes if space_id in own else homes.set(principal_id, own.set(space_id, self.number))
+        return self if homes is self.homes else replace(self, homes=homes)
+
+
+def _number(entry: tuple[Any, int]) -> int:
+    return entry[1]
+
+
+def _row_number(row: Row) -> int:
+    return row.number
