@@ -190,7 +190,7 @@ def test_a_failed_receipt_is_settled(bench: Bench) -> None:
     false = {**bundle, "counts": counts, "digest": digest({**bundle, "counts": counts}, without="digest")}
     begun = {"import_id": scenes.stage(world, false, chunks[:-1])} if chunks[1:] else {}
     reply = world.root.send("imports.stage", bundle=false, chunk=chunks[-1], **begun)
-    world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles a receipt, it refuses no request", seen=reply.error)
+    world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles its receipt failed", seen=reply.error)
     world.same("failed", world.root.settled(reply.payload["receipt"])["state"], "the state of the receipt of a false bundle")
     _counts(world, 0, "after a receipt settled failed")
 

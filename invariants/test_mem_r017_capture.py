@@ -87,11 +87,12 @@ def test_capture_makes_one_pending_candidate_as_given(bench: Bench, content: Any
         "provenance": provenance,
         "revision": 1,
         "outcome": None,
-        "extensions": more.get("extensions", {}),
     }
     for candidate in (listed[0], world.root.candidate(candidate_id)):
         seen = {name: candidate.get(name) for name in expected}
         world.same(expected, seen, "memory.capture: the candidate is not what was captured")
+        extensions = {name: candidate["extensions"].get(name) for name in more.get("extensions", {})}
+        world.same(more.get("extensions", {}), extensions, "memory.capture: the extensions are not as given")
     _no_record(world, text=content["text"])
 
 
@@ -187,10 +188,11 @@ def test_classification_forbids_no_decision(bench: Bench, content: Any, decision
     world = bench.world()
     _decide(world, world.root.capture(content=content), decision)
     records = [record["content"] for record in world.root.all("records.list", selection=world.everything())]
-    key = str
-    world.same(
-        sorted(RECORDS[decision](content), key=key), sorted(records, key=key), "the records are not those of the decision"
-    )
+    world.same(_ordered(RECORDS[decision](content)), _ordered(records), "the records are not those of the decision")
+
+
+def _ordered(found: list[Any]) -> list[Any]:
+    return sorted(found, key=lambda content: str(content["text"]))
 
 
 # -- what was captured stays

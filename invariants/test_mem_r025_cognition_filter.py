@@ -32,6 +32,7 @@ from strategies.cognition import (
     split_conjunction,
 )
 from strategies.timestamps import INVALID_TIMESTAMPS, neighbours, timestamps
+from strategies.vocabulary import dimensions
 
 pytestmark = pytest.mark.needs(flags=[Flag.COGNITION])
 
@@ -238,9 +239,8 @@ def test_a_bound_that_is_no_instant_is_refused(bench: Bench, bound: str) -> None
 def test_only_served_dimensions_are_answered(bench: Bench) -> None:
     """Every dimension that ``memory.describe`` names is served; every other is refused, although a record may carry it."""
     world = bench.world()
-    all_dimensions = bench.bundle.schema(bench.bundle.model_ref("CognitionRecord"))["properties"]["dimension"]["enum"]
-    records = written(world, [content({**BELIEF, "dimension": dimension}) for dimension in all_dimensions])
-    for dimension in all_dimensions:
+    records = written(world, [content({**BELIEF, "dimension": dimension}) for dimension in dimensions()])
+    for dimension in dimensions():
         found_exactly(bench, world, {"dimension": dimension}, records)
 
 
