@@ -7,13 +7,16 @@ space must be active; the builders of ``spaces.unfreeze`` and ``imports.activate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from conformance import snapshot
 from conformance.caller import made
+from conformance.exchange import Call
 from conformance.expect import CheckFailed
 from conformance.wire.bundle import Operation
+from conformance.wire.vocabulary import Code
 from conformance.world import World
 
 Scope = Mapping[str, str]
@@ -33,6 +36,24 @@ def plain_request(world: World, stem: str, scope: Scope | None = None) -> Member
 def served(world: World) -> list[Operation]:
     """Return the operations whose flag the world's root has negotiated, in table order."""
     return [operation for operation in world.bundle.operations.values() if world.bundle.flag(operation.flag) in world.root.flags]
+
+
+def stopped(world: World, call: Call, attempts: Iterable[Call], *codes: Code, meant_invalid: bool = False) -> None:
+    """Expect every attempt to be refused with one of ``codes`` and to leave no trace: no change, and the key of ``call`` unused.
+
+    ``call`` is a request that root can send; the attempts are that request with one thing wrong. At the end root sends it with
+    another payload under the same key, which commits only where no attempt used the key. ``meant_invalid`` says that the
+    attempts break the schema of the request.
+    """
+    with world.unchanged():
+        for attempt in attempts:
+            world.root.must_refuse(attempt, *codes, meant_invalid=meant_invalid)
+    world.root.accepted(other_payload(call))
+
+
+def other_payload(call: Call) -> Call:
+    """Return the same request with another payload under the same key: it differs in an extension alone."""
+    return replace(call, payload={**call.payload, "extensions": {"other": {}}})
 
 
 # -- objects

@@ -53,7 +53,7 @@ def _are_whole(world: World, op: str, answer: Mapping[str, Any]) -> int:
 
 
 def test_every_answer_holds_whole_objects(bench: Bench) -> None:
-    """Every durable object that any operation returns carries schema_version and extensions and is valid against its closed schema."""
+    """Every durable object that any operation returns carries schema_version and extensions and fits its closed schema."""
     for operation in scenes.served(bench.world()):
         world = bench.world()
         members = scenes.plain_request(world, operation.stem)

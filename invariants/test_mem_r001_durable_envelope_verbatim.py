@@ -147,7 +147,7 @@ def _come_back(bench: Bench, what: str, given_: Extensions) -> None:
 
 
 def test_unknown_extensions_come_back_from_every_model(bench: Bench) -> None:
-    """Extension namespaces that nobody knows come back verbatim from every model that a request creates; later ones change none."""
+    """Extension namespaces that nobody knows come back verbatim from every model that a request creates."""
     for what, (flag, _) in CARRIERS.items():
         if bench.declares(flag):
             _come_back(bench, what, KNOWN_TO_NOBODY)
@@ -229,8 +229,9 @@ def test_a_change_keeps_what_it_does_not_name(bench: Bench) -> None:
 def test_extensions_travel(bench: Bench, given_: dict[str, Any]) -> None:
     """An export holds each object as it is read, extensions included, and so does the space that the export is activated in."""
     world = bench.world()
+    content = {"text": "a", "structured": given_, "cognition": []}
     ids = {
-        "record": ("record_id", world.root.create(extensions=given_, content={"text": "a", "structured": given_, "cognition": []})),
+        "record": ("record_id", world.root.create(extensions=given_, content=content)),
         "candidate": ("candidate_id", world.root.capture(extensions=given_)),
         "subject": ("subject_id", world.root.ensure(world.name("s"), extensions=given_)),
     }
