@@ -10,6 +10,7 @@ from typing import TypeVar
 import pytest
 
 from conformance.catalogue import Rule, rule_of_module
+from conformance.modules import first_sentence
 from conformance.wire.vocabulary import Flag
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ def check_of(item: pytest.Item) -> Check | None:
     return Check(
         check_id=f"{rule.rule_id}.{item.name.removeprefix('test_')}",
         rule=rule,
-        sentence=_first_sentence(inspect.getdoc(item.function)),
+        sentence=first_sentence(inspect.getdoc(item.function)),
         flags=_unique(flags),
         controls=_unique(controls),
         factor=_factor(item),
@@ -55,10 +56,6 @@ def _factor(item: pytest.Item) -> float:
     for mark in item.iter_markers("examples"):
         factor *= float(mark.args[0] if mark.args else mark.kwargs["factor"])
     return factor
-
-
-def _first_sentence(text: str | None) -> str:
-    return " ".join((text or "").partition("\n\n")[0].split())
 
 
 def _unique(values: Sequence[T]) -> tuple[T, ...]:

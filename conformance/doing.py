@@ -29,6 +29,7 @@ class Doing:
     rerun: bool = False
     again: BaseException | None = None
     seconds: float = 0.0
+    traceback: str = ""
 
     def judgement(self) -> Judgement:
         """Return the verdict as far as the check has run."""
@@ -54,6 +55,7 @@ class Doing:
             calls=0 if tally is None else tally.calls,
             seconds=round(self.seconds, 6),
             failure=judged.failure,
+            traceback=self.traceback if judged.verdict is Verdict.SUITE_ERROR else "",
             trace=()
             if judged.verdict is Verdict.PASS or self.bench is None or self.bench.latest is None
             else steps(self.bench.latest.trace.exchanges[-LONGEST_TRACE:]),

@@ -22,8 +22,8 @@ from conformance.check import MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
+from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
-from conformance.settings import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.target import DEFAULT_TARGET, open_target
 from conformance.verdict import Verdict
 from conformance.wire.bundle import load
@@ -174,6 +174,7 @@ def pytest_runtest_makereport(
 def _tell(item: pytest.Item, report: pytest.TestReport, doing: Doing) -> None:
     """Give pytest's report the outcome that is nearest to the verdict; a traceback stays where the check itself broke."""
     judged = doing.judgement()
+    doing.traceback = doing.traceback or report.longreprtext
     report.outcome = _OUTCOMES.get(judged.verdict, "skipped")
     if report.outcome == "skipped":
         path, line, _ = item.location

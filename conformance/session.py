@@ -16,7 +16,8 @@ from conformance.check import Check
 from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.judging import LeftOut
-from conformance.settings import Profile, check_seed, settings_of
+from conformance.profiles import Profile
+from conformance.settings import check_seed, settings_of
 from conformance.target import Opened, Target
 from conformance.verdict import CheckResult, Verdict
 from conformance.wire.bundle import Bundle

@@ -1,4 +1,4 @@
-"""How much a run tries: the profiles, and the seed of each check.
+"""What a check is generated with: hypothesis' settings, and its seed.
 
 Same seed, same version, same schemas and same answers give the same requests, whatever the order of the checks or the number of
 workers: what is random in a check comes from the run's seed and the check's id alone.
@@ -7,37 +7,11 @@ workers: what is random in a check comes from the run's seed and the check's id 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
 
-from conformance.errors import BadUsage
-
-DEFAULT_PROFILE = "quick"
-DEFAULT_SEED = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """``examples`` is the number of generated examples of a check with factor 1."""
-
-    name: str
-    examples: int
-
-
-PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {profile.name: profile for profile in (Profile("smoke", 2), Profile("quick", 15), Profile("full", 150))}
-)
-
-
-def profile_named(name: str) -> Profile:
-    """Return a profile. Raises ``BadUsage``."""
-    if name not in PROFILES:
-        raise BadUsage(f"there is no profile {name!r}: the profiles are {', '.join(PROFILES)}.")
-    return PROFILES[name]
+from conformance.profiles import Profile
 
 
 def settings_of(profile: Profile, factor: float = 1.0, *, shrink: bool = True) -> hypothesis.settings:

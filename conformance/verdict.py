@@ -87,7 +87,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check's end. ``reason`` is one sentence where the verdict is not PASS; ``trace`` is kept where it helps."""
+    """One check's end.
+
+    ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
+    itself is to blame.
+    """
 
     check_id: str
     rule_id: str
@@ -99,6 +103,7 @@ class CheckResult:
     calls: int = 0
     seconds: float = 0.0
     failure: Failure | None = None
+    traceback: str = ""
     trace: tuple[Step, ...] = ()
     seen: tuple[Pair, ...] = ()
 
@@ -124,10 +129,11 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """One rule's end. ``absent`` says why there is no check of it; it is empty where there is one."""
+    """One rule's end. ``absent`` says why there is no check of it, ``absence`` is its verdict then."""
 
     rule_id: str
     title: str
+    statement: str = ""
     checks: tuple[CheckResult, ...] = ()
     absent: str = ""
     absence: Verdict = Verdict.INCONCLUSIVE
@@ -167,13 +173,15 @@ class RuleResult:
     def of_json(cls, value: Mapping[str, Any]) -> RuleResult:
         """Build the result from ``to_json``'s object."""
         checks = tuple(CheckResult.of_json(check) for check in value["checks"])
-        return cls(value["rule_id"], value["title"], checks, value["absent"], Verdict(value["absence"]))
+        plain = {name: value[name] for name in ("rule_id", "title", "statement", "absent")}
+        return cls(**plain, checks=checks, absence=Verdict(value["absence"]))
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object; its ``verdict`` is told for readers and computed anew by ``of_json``."""
         return {
             "rule_id": self.rule_id,
             "title": self.title,
+            "statement": self.statement,
             "verdict": str(self.verdict),
             "absent": self.absent,
             "absence": str(self.absence),

@@ -1,0 +1,125 @@
+"""What a run's pytest tells while it runs: results, and what went wrong with the run itself.
+
+It listens where the checks are handed out: in the one process of a run without workers, in xdist's controller otherwise. A
+check that was collected and has no result at the end is trouble, never a pass.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import pytest
+
+from conformance.catalogue import rule_of_module
+from conformance.plugin import PROPERTY
+from conformance.verdict import CheckResult, Verdict
+
+
+class Progress(Protocol):
+    """Somebody who watches a run."""
+
+    def collected(self, total: int) -> None:
+        """Hear how many checks there are."""
+        ...
+
+    def ended(self, result: CheckResult) -> None:
+        """Hear how one check ended."""
+        ...
+
+
+class Recorder:
+    """A pytest plugin. ``results`` maps node ids to results, ``trouble`` are sentences about the run itself."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.results: dict[str, CheckResult] = {}
+        self.trouble: dict[str, None] = {}
+        self._order: dict[str, None] = {}
+        self._progress = progress
+
+    def in_order(self) -> list[CheckResult]:
+        """Return the results in the order in which the checks were collected."""
+        return [self.results[node_id] for node_id in self._order if node_id in self.results]
+
+    def missing(self) -> list[str]:
+        """Return the node ids of collected checks that have no result."""
+        return [node_id for node_id in self._order if node_id not in self.results]
+
+    # -- pytest's hooks
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Take the checks that were collected in this process."""
+        self._collected(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: Sequence[str]) -> None:  # noqa: ARG002 - the hook's signature
+        """Take the checks that a worker collected."""
+        self._collected(ids)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take note of a module that cannot be imported."""
+        if report.failed:
+            self._trouble(f"{report.nodeid} cannot be collected: {_last_line(report.longreprtext)}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take a check's result from the report of its last phase; a report of no phase is that of a worker that crashed."""
+        for name, value in report.user_properties:
+            if name == PROPERTY:
+                self._ended(report.nodeid, CheckResult.of_json(json.loads(str(value))))
+        if report.when not in _PHASES:
+            self._ended(report.nodeid, _crashed(report))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002 - the hook's signature
+        """Take note of a worker that did not end by itself."""
+        if error is not None:
+            self._trouble(f"a worker process died: {_last_line(str(error))}")
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Take note of an error of pytest or of a plugin."""
+        self._trouble(f"pytest broke: {_last_line(str(excrepr))}")
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Take note of an interruption."""
+        self._trouble("the run was interrupted")
+
+    # -- inside
+
+    def _collected(self, node_ids: Iterable[str]) -> None:
+        known = len(self._order)
+        self._order.update(dict.fromkeys(node_ids))
+        if len(self._order) > known:
+            self._progress.collected(len(self._order))
+
+    def _ended(self, node_id: str, result: CheckResult) -> None:
+        self._order.setdefault(node_id)
+        self.results[node_id] = result
+        self._progress.ended(result)
+
+    def _trouble(self, sentence: str) -> None:
+        self.trouble.setdefault(sentence)
+
+
+_PHASES = ("setup", "call", "teardown")
+
+
+def _crashed(report: pytest.TestReport) -> CheckResult:
+    """Build the result of a check whose worker died: we cannot tell why, so nobody is certified."""
+    file, _, name = report.nodeid.partition("::")
+    rule = rule_of_module(file.rpartition("/")[2].removesuffix(".py"))
+    rule_id = "" if rule is None else rule.rule_id
+    return CheckResult(
+        check_id=f"{rule_id}.{name.removeprefix('test_')}",
+        rule_id=rule_id,
+        verdict=Verdict.SUITE_ERROR,
+        reason="the process that ran the check died",
+        node_id=report.nodeid,
+        traceback=report.longreprtext,
+    )
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1].removeprefix("E").strip() if lines else "no reason given"

@@ -1,0 +1,162 @@
+"""A whole run as a function: pytest with our plugin, inside this process or over xdist's workers (architecture.md).
+
+It can be called again and again in one process. A dead worker, an error of pytest, or a check without a result is a SUITE_ERROR
+of the run, never a silent pass.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import sys
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from conformance import plugin
+from conformance.catalogue import PACKAGE, Rule, rules
+from conformance.errors import NotOffered
+from conformance.levers import Facts
+from conformance.modules import directory, modules_of
+from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
+from conformance.recorder import Progress, Recorder
+from conformance.target import DEFAULT_TARGET, open_target
+from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
+from conformance.wire.bundle import Bundle, load
+
+DISTRIBUTION = "memory-conformance"
+NO_MODULE = "there is no module of this rule yet"
+NOT_CHOSEN = "the rule was not chosen"
+NO_CHECK = "no check of this rule was run"
+_INI = Path(__file__).with_name("checks.ini")
+_QUIET = ("-q", "--no-header", "--no-summary", "--tb=short", "--show-capture=no", "--disable-warnings")
+_PLUGINS = ("-p", plugin.__name__, "-p", "no:cacheprovider")
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to run. ``workers`` 0 runs in this process; ``stop_early`` leaves out what follows a rule's first FAIL."""
+
+    target: str = DEFAULT_TARGET
+    profile: str = DEFAULT_PROFILE
+    seed: int = DEFAULT_SEED
+    workers: int = 0
+    schemas: str | None = None
+    stop_early: bool = False
+
+
+class Unwatched:
+    """A ``Progress`` that nobody looks at."""
+
+    def collected(self, total: int) -> None:
+        """Do nothing."""
+
+    def ended(self, result: CheckResult) -> None:
+        """Do nothing."""
+
+
+def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None = None) -> RunResult:
+    """Run the checks of the ``chosen`` rules (none named: all) and return their results.
+
+    Raises ``BadInput`` where the target, the bundle or an option cannot be used.
+    """
+    started = time.perf_counter()
+    bundle = load(order.schemas)
+    wanted = chosen or rules().values()
+    facts = _facts_of(order, bundle)
+    if facts is None:
+        return RunResult(_run_facts(order, bundle, None), _not_offered(order), time.perf_counter() - started)
+    recorder = Recorder(progress or Unwatched())
+    modules = [path for rule in wanted for path in modules_of(rule)]
+    if modules:
+        _run_pytest(order, modules, recorder)
+    results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
+    return RunResult(_run_facts(order, bundle, facts), results, time.perf_counter() - started, tuple(recorder.trouble))
+
+
+def _facts_of(order: Order, bundle: Bundle) -> Facts | None:
+    """Open the target once before the run, so that a mistake is told in one sentence. None: it has no memory family."""
+    target = open_target(order.target, bundle=bundle)
+    try:
+        opened = target.open()
+    except NotOffered:
+        return None
+    target.release(opened)
+    target.close()
+    return opened.facts
+
+
+def _run_pytest(order: Order, modules: Sequence[Path], recorder: Recorder) -> None:
+    with _own_ground(), io.StringIO() as said, redirect_stdout(said), redirect_stderr(said):
+        code = pytest.main([*_arguments(order), *map(str, modules)], plugins=[recorder])
+        if code not in _ENDED and not recorder.trouble:
+            recorder.trouble[f"pytest ended with {code!r}: {' '.join(said.getvalue().split())[-300:]}"] = None
+    missing = recorder.missing()
+    if missing:
+        recorder.trouble[f"{len(missing)} of the checks have no result; the first is {missing[0]}"] = None
+
+
+def _arguments(order: Order) -> list[str]:
+    arguments = [*_QUIET, *_PLUGINS, "-c", str(_INI), "--rootdir", str(directory().parent)]
+    arguments += ["--target", order.target, "--profile", order.profile, "--seed", str(order.seed)]
+    arguments += ["--schemas", order.schemas] if order.schemas is not None else []
+    arguments += ["--stop-early"] if order.stop_early else []
+    return arguments + (["-p", "xdist.plugin", "-n", str(order.workers), "--dist", "worksteal"] if order.workers else [])
+
+
+@contextmanager
+def _own_ground() -> Iterator[None]:
+    """Keep out what is not the run's: pytest plugins and options of the surroundings, and modules left by an earlier run.
+
+    A module is imported anew because hypothesis keeps a test's settings and seed at its function.
+    """
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.test_")]:
+        del sys.modules[name]
+    kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")}
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
+        os.environ.update({name: value for name, value in kept.items() if value is not None})
+
+
+def _rule_result(rule: Rule, wanted: Collection[Rule], results: Sequence[CheckResult]) -> RuleResult:
+    checks = tuple(result for result in results if result.rule_id == rule.rule_id)
+    absent, absence = _absence(rule, wanted)
+    return RuleResult(rule.rule_id, rule.title, rule.statement, checks, absent, absence)
+
+
+def _absence(rule: Rule, wanted: Collection[Rule]) -> tuple[str, Verdict]:
+    if rule not in wanted:
+        return NOT_CHOSEN, Verdict.DESELECTED
+    return (NO_CHECK if modules_of(rule) else NO_MODULE), Verdict.INCONCLUSIVE
+
+
+def _not_offered(order: Order) -> tuple[RuleResult, ...]:
+    reason = f"{order.target} offers no memory family"
+    return tuple(
+        RuleResult(rule.rule_id, rule.title, rule.statement, absent=reason, absence=Verdict.NOT_APPLICABLE)
+        for rule in rules().values()
+    )
+
+
+def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
+    return RunFacts(
+        suite=metadata.version(DISTRIBUTION),
+        bundle=bundle.digest,
+        target=order.target,
+        provider="" if facts is None else f"{facts.name} {facts.version}".strip(),
+        instance="" if facts is None else facts.instance,
+        flags=() if facts is None else tuple(sorted(facts.flags)),
+        profile=order.profile,
+        seed=order.seed,
+        python=platform.python_version(),
+    )
