@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import rfc8785
+
+# The standard encoder, written in C, writes like RFC 8785: strings, literals and integers below 10**15, and names in the right
+# order where that of code points is that of UTF-16 (below the surrogates). Everything else takes the library's way.
+_PLAIN = re.compile(r'(?:[^"0-9]|"(?:[^"\\]|\\.)*+"|[0-9]{1,15}(?![0-9.eE]))*+')
+_HIGH = re.compile(r"[\ud800-\U0010ffff]")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 class NotCanonical(ValueError):
@@ -19,11 +27,25 @@ def canonical(value: Any) -> bytes:
 
     Numbers are IEEE doubles: an integer beyond 2**53 is taken as the double that it is on the wire. Raises ``NotCanonical``.
     """
+    plain = _plainly(value)
+    if plain is not None:
+        return plain
     try:
         return rfc8785.dumps(value)
     except (ValueError, RecursionError):
         # The library refuses large integers and recurses; what has no form at all is refused below as well.
         return b"".join(_pieces(value))
+
+
+def _plainly(value: Any) -> bytes | None:
+    """Give the form of a value that the standard encoder writes alike, several times faster; else None."""
+    try:
+        text = _ENCODER.encode(value)
+    except (ValueError, TypeError, RecursionError):
+        return None
+    if (not text.isascii() and _HIGH.search(text)) or not _PLAIN.fullmatch(text):
+        return None
+    return text.encode()
 
 
 def digest(value: Any, *, without: str | None = None) -> str:
