@@ -39,8 +39,8 @@ def ignore(_error: Exception) -> None:
 class Dispatcher:
     """Puts a port behind admission, the capability gate and request validation.
 
-    ``declared`` are the host's flags as wire strings, ``dimensions`` the cognition dimensions that a filter is served for (None: all of
-    the schema). ``crashed`` is told of each exception of the port that is no ``MemoryRejected``; the answer shows none of it.
+    ``declared`` are the host's flags as wire strings, ``dimensions`` the cognition dimensions that a filter is served for (None:
+    all of the schema). ``crashed`` is told of each exception of the port that is no ``MemoryRejected``; the answer shows none.
     """
 
     def __init__(

@@ -24,14 +24,14 @@ def is_active(grant: Doc) -> bool:
     return bool(grant["state"] == "active")
 
 
-def is_expired(grant: Doc, now: tuple[str, str]) -> bool:
+def is_expired(grant: Doc, turn: Turn) -> bool:
     """Say whether a grant has expired: at or after ``expires_at`` it authorises nothing (section 3)."""
-    return "expires_at" in grant and now >= instant(grant["expires_at"])
+    return "expires_at" in grant and turn.instant >= instant(grant["expires_at"])
 
 
-def is_effective(grant: Doc, now: tuple[str, str]) -> bool:
+def is_effective(grant: Doc, turn: Turn) -> bool:
     """Say whether a grant authorises anything now."""
-    return is_active(grant) and not is_expired(grant, now)
+    return is_active(grant) and not is_expired(grant, turn)
 
 
 def lists_capability(grant: Doc, capability: str) -> bool:
@@ -83,7 +83,7 @@ def covers_space(grant: Doc, need: Need) -> bool:
 
 def effective(turn: Turn, space: Space) -> list[Doc]:
     """List the caller's effective grants in a space."""
-    return [grant for grant in space.grants.of(turn.caller) if is_effective(grant, turn.instant)]
+    return [grant for grant in space.grants.of(turn.caller) if is_effective(grant, turn)]
 
 
 def holds(turn: Turn, need: Need, scope: Doc) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
@@ -136,13 +135,13 @@ def _new_principal(oracle: Host) -> Answer:
     principal_id, _ = _mint(oracle, "principal")
     credential, _ = _mint(oracle, "credential")
     credentials = oracle.state.credentials.set(credential, principal_id)
-    oracle.state = replace(oracle.state, credentials=credentials)
+    oracle.state = oracle.state._replace(credentials=credentials)
     return {"principal_id": principal_id, "credential": credential}
 
 
 def _mint(oracle: Host, kind: str) -> tuple[str, int]:
     number = oracle.state.number + 1
-    oracle.state = replace(oracle.state, number=number)
+    oracle.state = oracle.state._replace(number=number)
     return oracle.choices.make_id(kind, number), number
 
 

@@ -38,7 +38,7 @@ def exceeds(turn: Turn) -> Refusal:
 
 def refuses_expired(turn: Turn, request: Doc) -> bool:
     """Say whether this provider refuses a grant because it is expired from the start."""
-    return not turn.choices.expired_issuance and authority.is_expired(request, turn.instant)
+    return not turn.choices.expired_issuance and authority.is_expired(request, turn)
 
 
 def covering(turn: Turn, own: Sequence[Doc], request: Doc) -> tuple[str, ...]:

@@ -6,12 +6,14 @@ Order never comes from a map: each row carries the number under which it was mad
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from immutables import Map
 
 Doc = dict[str, Any]
+
+_EMPTY: Map[Any, Any] = Map()
+_NOTHING: Doc = {}
 
 
 class Row(NamedTuple):
@@ -22,12 +24,11 @@ class Row(NamedTuple):
     doc: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Documents by key and by group, in the order in which they were made."""
 
-    rows: Map[Hashable, Row] = field(default_factory=Map)
-    groups: Map[str, Map[Hashable, int]] = field(default_factory=Map)
+    rows: Map[Hashable, Row] = _EMPTY
+    groups: Map[str, Map[Hashable, int]] = _EMPTY
 
     def get(self, key: Hashable) -> Doc | None:
         """Give the document under ``key``, or None."""
@@ -59,17 +60,16 @@ class Table:
         """List all rows, oldest first."""
         return sorted(self.rows.values(), key=_row_number)
 
-    def __contains__(self, key: Hashable) -> bool:
+    def __contains__(self, key: object) -> bool:
         return key in self.rows
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(NamedTuple):
     """Receipts by number, by id and by idempotency key. What came first under an id or a key keeps it (section 7, Transfer)."""
 
-    docs: Map[int, Doc] = field(default_factory=Map)
-    ids: Map[str, int] = field(default_factory=Map)
-    keys: Map[tuple[str, ...], int] = field(default_factory=Map)
+    docs: Map[int, Doc] = _EMPTY
+    ids: Map[str, int] = _EMPTY
+    keys: Map[tuple[str, ...], int] = _EMPTY
 
     def by_id(self, receipt_id: str) -> Doc | None:
         """Give the receipt with this id, or None."""
@@ -103,8 +103,7 @@ class Job(NamedTuple):
     pinned: Doc
 
 
-@dataclass(frozen=True, slots=True)
-class Space:
+class Space(NamedTuple):
     """A memory space with all that is in it.
 
     ``facts`` is the MemorySpace document without ``pending_receipts``, which is computed. Internal beside the documents: ``pins``
@@ -114,34 +113,33 @@ class Space:
     """
 
     space_id: str
-    facts: Doc = field(default_factory=dict)
+    facts: Doc = _NOTHING
     version: int = 0
-    subjects: Table = field(default_factory=Table)
-    grants: Table = field(default_factory=Table)
-    candidates: Table = field(default_factory=Table)
-    records: Table = field(default_factory=Table)
-    profiles: Table = field(default_factory=Table)
-    reflections: Table = field(default_factory=Table)
-    exports: Table = field(default_factory=Table)
-    imports: Table = field(default_factory=Table)
-    receipts: Ledger = field(default_factory=Ledger)
-    pins: Map[str, Doc] = field(default_factory=Map)
-    issued_under: Map[str, tuple[str, ...]] = field(default_factory=Map)
-    jobs: Map[int, Job] = field(default_factory=Map)
+    subjects: Table = Table()
+    grants: Table = Table()
+    candidates: Table = Table()
+    records: Table = Table()
+    profiles: Table = Table()
+    reflections: Table = Table()
+    exports: Table = Table()
+    imports: Table = Table()
+    receipts: Ledger = Ledger()
+    pins: Map[str, Doc] = _EMPTY
+    issued_under: Map[str, tuple[str, ...]] = _EMPTY
+    jobs: Map[int, Job] = _EMPTY
 
     def having(self, **members: Any) -> Space:
         """Give this space with other members."""
-        return replace(self, **members)
+        return self._replace(**members)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """All spaces, which of them a principal was ever granted something in, which have jobs, who may call, the last number."""
 
-    spaces: Map[str, Space] = field(default_factory=Map)
-    homes: Map[str, Map[str, int]] = field(default_factory=Map)
+    spaces: Map[str, Space] = _EMPTY
+    homes: Map[str, Map[str, int]] = _EMPTY
     waiting: frozenset[str] = frozenset()
-    credentials: Map[str, str] = field(default_factory=Map)
+    credentials: Map[str, str] = _EMPTY
     number: int = 0
 
     def homes_of(self, principal_id: str) -> list[Space]:
@@ -152,7 +150,7 @@ class State:
     def having(self, space: Space, number: int) -> State:
         """Give this state with another version of a space."""
         waiting = self.waiting | {space.space_id} if space.jobs else self.waiting - {space.space_id}
-        return replace(self, spaces=self.spaces.set(space.space_id, space), waiting=waiting, number=number)
+        return self._replace(spaces=self.spaces.set(space.space_id, space), waiting=waiting, number=number)
 
     def joined(self, space_id: str, principals: Iterable[str]) -> State:
         """Give this state with a space among the homes of principals."""
@@ -160,7 +158,7 @@ class State:
         for principal_id in principals:
             own = homes.get(principal_id) or Map()
             homes = homes if space_id in own else homes.set(principal_id, own.set(space_id, self.number))
-        return self if homes is self.homes else replace(self, homes=homes)
+        return self if homes is self.homes else self._replace(homes=homes)
 
 
 def _number(entry: tuple[Any, int]) -> int:
