@@ -33,6 +33,19 @@ def plain_request(world: World, stem: str, scope: Scope | None = None) -> Member
     return BUILDERS[stem](world, scope)
 
 
+def request_in_peace(world: World, stem: str) -> Members:
+    """Return a plain request that leaves the space active, so that many operations can be tried, and refused, in one world.
+
+    Root could send those of ``spaces.unfreeze`` and ``imports.activate`` with success only while the space is frozen.
+    """
+    if stem == "spaces.unfreeze":
+        return plain_request(world, "spaces.freeze")
+    if stem == "imports.activate":
+        generation = space(world)["authority_generation"]
+        return {**plain_request(world, "imports.discard"), "expected_authority_generation": generation}
+    return plain_request(world, stem)
+
+
 def served(world: World) -> list[Operation]:
     """Return the operations whose flag the world's root has negotiated, in table order."""
     return [operation for operation in world.bundle.operations.values() if world.bundle.flag(operation.flag) in world.root.flags]

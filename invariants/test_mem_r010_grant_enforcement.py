@@ -42,16 +42,6 @@ def _rows(world: World, *levels: str) -> list[Operation]:
     return [operation for operation in scenes.served(world) if _level(operation) in levels]
 
 
-def _request(world: World, stem: str) -> Members:
-    """Return a plain request that leaves the space active, so that every operation can be tried in one world."""
-    if stem == "spaces.unfreeze":
-        return scenes.plain_request(world, "spaces.freeze")
-    if stem == "imports.activate":
-        generation = scenes.space(world)["authority_generation"]
-        return {**scenes.plain_request(world, "imports.discard"), "expected_authority_generation": generation}
-    return scenes.plain_request(world, stem)
-
-
 def _denied(caller: Caller, operation: Operation, members: Mapping[str, Any]) -> None:
     """Expect a refusal for lacking coverage: the codes that section 5 leaves, for issuance the one it names."""
     codes = (Code.NOT_AUTHORIZED,) if _level(operation) == "issuer" else (Code.NOT_AUTHORIZED, Code.NOT_FOUND)
@@ -65,7 +55,7 @@ def test_no_capability_implies_another(bench: Bench) -> None:
     """A grant of one capability, whichever, on everything lets through no operation that needs another one."""
     world = bench.world()
     holders = {name: world.principal(name, shared_access="write", name=name) for name in capabilities(bench.bundle)}
-    requests = [(row, _request(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
     with world.unchanged():
         for capability, holder in holders.items():
             for row, members in requests:
@@ -79,7 +69,7 @@ def test_all_other_capabilities_together_do_not_suffice(bench: Bench) -> None:
     every = capabilities(bench.bundle)
     lacking = {name: [other for other in every if other != name] for name in every}
     callers = {name: world.principal(*rest, shared_access="write", name=f"no {name}") for name, rest in lacking.items()}
-    requests = [(row, _request(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
     with world.unchanged():
         for row, members in requests:
             for need in row.needs:
@@ -169,9 +159,10 @@ def test_both_ends_of_a_move_may_be_covered_by_two_grants(bench: Bench) -> None:
     world = bench.world()
     ends = [{"capabilities": ["records_write"], "context_ids": [world.name(name)]} for name in ("c1", "c2")]
     members = scenes.plain_request(world, "records.promote")
+    poor = [_holder(world, f"end {number}", end) for number, end in enumerate(ends, start=1)]
     with world.unchanged():
-        for end in ends:
-            _holder(world, "one end", end).denied("records.promote", **members)
+        for caller in poor:
+            caller.denied("records.promote", **members)
     _holder(world, "both ends", *ends).do("records.promote", **members)
 
 
@@ -196,7 +187,7 @@ def test_without_any_grant_a_space_is_not_there(bench: Bench) -> None:
     """A caller without an effective grant finds no space, whatever it asks; only what needs no grant answers, and empty."""
     world = bench.world()
     stranger = world.stranger()
-    requests = [(row, _request(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
     with world.unchanged():
         for row, members in requests:
             codes = (Code.NOT_FOUND, Code.NOT_AUTHORIZED) if _level(row) == "issuer" else (Code.NOT_FOUND,)
