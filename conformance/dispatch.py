@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
+from conformance.errors import SuiteFault, TargetFault
 from conformance.port import MemoryPort, MemoryRejected, Principal
 from conformance.wire.bundle import Bundle, Operation
 from conformance.wire.vocabulary import Code, Flag, Reason
@@ -41,6 +42,7 @@ class Dispatcher:
 
     ``declared`` are the host's flags as wire strings, ``dimensions`` the cognition dimensions that a filter is served for (None:
     all of the schema). ``crashed`` is told of each exception of the port that is no ``MemoryRejected``; the answer shows none.
+    The suite's own faults (a deadline that rings inside the port) pass through.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class Dispatcher:
             operation = known(self._bundle, op)
             self._check(operation, negotiated(flags, self._declared), payload)
             answer = getattr(self._port, operation.method)(principal, payload)
+        except (TargetFault, SuiteFault):
+            raise
         except Exception as error:
             return self._refused(error)
         return self._awaited(answer) if inspect.isawaitable(answer) else {"payload": answer}
@@ -82,6 +86,8 @@ class Dispatcher:
     async def _awaited(self, answer: Awaitable[Any]) -> Reply:
         try:
             return {"payload": await answer}
+        except (TargetFault, SuiteFault):
+            raise
         except Exception as error:
             return self._refused(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -38,17 +39,19 @@ class Clock:
 
     def advance(self, seconds: float) -> None:
         """Let ``seconds`` pass, on a stopped clock too. Raises ``ValueError`` for a step backwards or beyond the year 9999."""
-        self._go_to(self._instant() + Fraction(str(seconds)), stopped=self._stopped is not None)
+        present = self._present()
+        self._go(present, present + Fraction(str(seconds)), stopped=self._stopped is not None)
 
     def set(self, timestamp: str, frozen: bool | None = None) -> None:
         """Go to ``timestamp`` and stop there, run on, or (None) go on as before. Raises ``ValueError`` for the past."""
         if not is_timestamp(timestamp):
             raise ValueError("not a timestamp")
-        self._go_to(_parsed(timestamp), stopped=self._stopped is not None if frozen is None else frozen)
+        self._go(self._present(), _parsed(timestamp), stopped=self._stopped is not None if frozen is None else frozen)
 
     def freeze(self, frozen: bool) -> None:
         """Stop the clock where it is, or let it run on from there."""
-        self._go_to(self._instant(), stopped=frozen)
+        present = self._present()
+        self._go(present, present, stopped=frozen)
 
     def save(self) -> dict[str, Any]:
         """Give what the clock needs to go on after a restart, as JSON."""
@@ -61,16 +64,17 @@ class Clock:
         self._stopped = None if saved["stopped"] is None else _parsed(saved["stopped"])
         self._stopped_text = saved["stopped"] or ""
 
-    def _instant(self) -> Fraction:
-        return Fraction(_parsed(self.now())) if self._stopped is None else self._stopped
+    def _present(self) -> Fraction:
+        return _parsed(self.now()) if self._stopped is None else self._stopped
 
-    def _go_to(self, target: Fraction, *, stopped: bool) -> None:
-        if target < self._instant():
+    def _go(self, present: Fraction, target: Fraction, *, stopped: bool) -> None:
+        if target < present:
             raise ValueError("the clock does not run backwards")
         text = _text(target)
         self._stopped, self._stopped_text = (target, text) if stopped else (None, "")
         if not stopped:
-            self._latest = max(self._latest, -int(-target * _NANO // 1))
+            # Whole nanoseconds, rounded up: a running clock is never before the instant it was set to.
+            self._latest = max(self._latest, math.ceil(target * _NANO))
             self._offset = self._latest - self._source()
 
 

@@ -25,8 +25,8 @@ def stage(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.imports.stage``: one chunk in its turn; the final one has all verified."""
     authority.require_space(turn)
     chunk = request["chunk"]
-    refuse_crowded(turn, chunk)
     import_id, held = _held(turn, space, request)
+    refuse_crowded(turn, chunk)
     refuse_over(held)
     refuse_out_of_turn(held, chunk)
     held = {**held, "chunks": [*held["chunks"], chunk], "differs": held["differs"] or differs(held, request)}

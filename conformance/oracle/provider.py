@@ -102,6 +102,7 @@ class Oracle(OraclePort):
         for number, space_id in jobs.due(self.state):
             since = self._waiting_since.setdefault(number, self._calls)
             if self._calls - since >= self.choices.pending_calls:
+                del self._waiting_since[number]
                 self.state = jobs.settle_one(self.state, space_id, number, self.env, self.clock.now())
 
     # -- starting and restarting

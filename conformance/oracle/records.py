@@ -86,9 +86,9 @@ def refuse_tombstone(record: Doc) -> None:
         raise Refusal(Code.RECORD_TOMBSTONED)
 
 
-def changeable(turn: Turn, space: Space, request: Doc, record: Doc, *scopes: Doc) -> None:
+def changeable(turn: Turn, space: Space, request: Doc, record: Doc) -> None:
     """Refuse a change by freeze, fences, deletion and revision, in this order (section 6, items 9 to 11)."""
-    fences.refuse_write(turn, space, *scopes)
+    fences.refuse_write(turn, space, record["scope"])
     refuse_tombstone(record)
     revisions.check(request["expected_revision"], record["revision"])
 
@@ -104,7 +104,7 @@ def update(turn: Turn, space: Space, request: Doc) -> Outcome:
     record = found(turn, space, request, turn.op.needs)
     given = updated(request)
     contents.refuse_oversized(turn, *([given["content"]] if "content" in given else []))
-    changeable(turn, space, request, record, record["scope"])
+    changeable(turn, space, request, record)
     return stored(turn, space, record, **given)
 
 
@@ -116,7 +116,7 @@ def updated(request: Doc) -> Doc:
 def delete(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.records.delete``: the content goes, the record stays as a tombstone."""
     record = found(turn, space, request, turn.op.needs)
-    changeable(turn, space, request, record, record["scope"])
+    changeable(turn, space, request, record)
     return stored(turn, space, record, content=tombstone_content(record), tombstone=tombstone(turn))
 
 
@@ -137,8 +137,10 @@ def promote(turn: Turn, space: Space, request: Doc) -> Outcome:
     to_scope = request["to_scope"]
     authority.require(turn, to_scope, [target_need])
     refuse_other_subject(turn, record, to_scope)
-    changeable(turn, space, request, record, record["scope"], to_scope)
+    fences.refuse_write(turn, space, record["scope"], to_scope)
+    refuse_tombstone(record)
     refuse_same_placement(record, to_scope)
+    revisions.check(request["expected_revision"], record["revision"])
     return stored(turn, space, record, scope=to_scope)
 
 
