@@ -26,7 +26,7 @@ from strategies.identifiers import extension_maps, ids, look_alikes
 from strategies.vocabulary import capabilities
 
 KEY = "k"
-OTHER = {"other": {}}
+OTHER: dict[str, Any] = {"other": {}}
 
 
 def _mutations(world: World) -> list[str]:
@@ -126,9 +126,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
 def test_a_key_is_bound_to_every_member_of_its_payload(bench: Bench, label: str, key: str) -> None:
     """Another payload under a used key is refused, whichever member differs, and commits under a fresh key."""
     world = bench.world()
-    first = world.root.call(
-        "records.create", kind="note", content={"text": "a"}, scope=world.scope(), idempotency_key=key
-    )
+    first = world.root.call("records.create", kind="note", content={"text": "a"}, scope=world.scope(), idempotency_key=key)
     receipt = world.root.accepted(first)
     member, value = CHANGES[label]
     other = _repeat(first, **{member: value})

@@ -20,7 +20,7 @@ from strategies.content import broken_cognition, contents
 from strategies.identifiers import ids
 from strategies.vocabulary import capabilities
 
-OTHER = {"other": {}}
+OTHER: dict[str, Any] = {"other": {}}
 
 
 def _mutations(world: World) -> list[str]:

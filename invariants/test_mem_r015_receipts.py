@@ -162,7 +162,9 @@ def test_affected_of_the_other_forms(bench: Bench) -> None:
     scope = world.scope()
     target = {"type": "context", "context_id": scope["context_id"]}
     for action in ("fence", "unfence"):
-        _expect_affected(world, "memory.subjects.fence", ("space",), world.root.do("subjects.fence", target=target, action=action))
+        _expect_affected(
+            world, "memory.subjects.fence", ("space",), world.root.do("subjects.fence", target=target, action=action)
+        )
     ensured = world.root.do("subjects.ensure", subject_id=scope["subject_id"])
     _expect_affected(world, "memory.subjects.ensure", ("subject",), ensured)
     fragments = [{"kind": "note", "content": {"text": text}} for text in ("first", "second")]

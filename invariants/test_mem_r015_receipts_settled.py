@@ -192,7 +192,9 @@ def test_a_failed_receipt_carries_no_content(bench: Bench) -> None:
     world = bench.world()
     receipt = world.root.settled(_given(world, _failing_stage(world)))
     world.same("failed", receipt["state"], "memory.imports.stage: a defect did not settle the receipt failed")
-    world.same(world.bundle.code(Code.IMPORT_INVALID), receipt["error"]["code"], "memory.imports.stage: failed for another reason")
+    world.same(
+        world.bundle.code(Code.IMPORT_INVALID), receipt["error"]["code"], "memory.imports.stage: failed for another reason"
+    )
     _content_free(world, receipt)
     _one_of_each(world, world.root)
     world.same(receipt, _receipt(world.root, receipt), "memory.imports.stage: its failed receipt changed")

@@ -56,7 +56,9 @@ def _no_record(world: World, *, text: str = "") -> None:
     world.same([[], 0], [listed["records"], listed["total_authorized"]], "memory.capture: there is a record")
     query = {"query": {"text": text}} if text else {}
     recalled = world.root.do("recall", selection=world.everything(), budget={"max_records": 3}, **query)
-    world.same([[], False, 0], [recalled["records"], recalled["truncated"], recalled["used_bytes"]], "memory.capture: recall knows it")
+    world.same(
+        [[], False, 0], [recalled["records"], recalled["truncated"], recalled["used_bytes"]], "memory.capture: recall knows it"
+    )
 
 
 # -- what is made

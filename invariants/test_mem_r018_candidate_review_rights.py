@@ -24,9 +24,7 @@ DECIDING = ("review", "records_write", "records_read", "capture", "admin")
 
 
 def _review(caller: Caller, candidate_id: str, decision: Mapping[str, Any]) -> Mapping[str, Any]:
-    receipt: Mapping[str, Any] = caller.do(
-        "candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision
-    )
+    receipt: Mapping[str, Any] = caller.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
     return receipt
 
 
@@ -124,11 +122,10 @@ def test_a_dismissal_takes_review_alone(bench: Bench) -> None:
     """Dismissing needs ``review``; discarding too, where a provider may want ``records_write`` beside it."""
     world = bench.world()
     reviewer = world.principal("review", name="R")
+    writer = world.principal("records_write", "capture", name="W")
     candidate_id = world.root.capture()
     with world.unchanged():
-        world.principal("records_write", "capture", name="W").denied(
-            "candidates.dismiss", candidate_id=candidate_id, expected_revision=1
-        )
+        writer.denied("candidates.dismiss", candidate_id=candidate_id, expected_revision=1)
     reviewer.do("candidates.dismiss", candidate_id=candidate_id, expected_revision=1)
     other = world.root.capture()
     reply = reviewer.send("candidates.review", candidate_id=other, expected_revision=1, decision=DISCARD)
@@ -167,16 +164,15 @@ def test_a_pending_candidate_gives_nobody_the_record_rights(bench: Bench) -> Non
     """A pending candidate is no record under its own id, and its capture opens no other placement to anybody."""
     world = bench.world()
     author = world.principal("capture", "records_write", "records_read", name="A", context_ids=[world.name("c1")])
+    elsewhere = world.scope(context="c2")
     candidate_id = author.capture()
     with world.unchanged():
         for caller in (author, world.root):
             caller.refused("records.get", Code.NOT_FOUND, record_id=candidate_id)
-            caller.refused(
-                "records.update", Code.NOT_FOUND, record_id=candidate_id, expected_revision=1, content={"text": "b"}
-            )
+            caller.refused("records.update", Code.NOT_FOUND, record_id=candidate_id, expected_revision=1, content={"text": "b"})
             caller.refused("records.delete", Code.NOT_FOUND, record_id=candidate_id, expected_revision=1)
-        author.denied("capture", scope=world.scope(context="c2"), content={"text": "a"})
-        author.denied("records.create", scope=world.scope(context="c2"), kind="note", content={"text": "a"})
+        author.denied("capture", scope=elsewhere, content={"text": "a"})
+        author.denied("records.create", scope=elsewhere, kind="note", content={"text": "a"})
     world.same("a", author.read(author.create())["content"]["text"], "memory.records.create: the author lost its own right")
 
 
