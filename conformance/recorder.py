@@ -122,4 +122,4 @@ def _crashed(report: pytest.TestReport) -> CheckResult:
 
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1].removeprefix("E").strip() if lines else "no reason given"
+    return lines[-1].removeprefix("E  ").strip() if lines else "no reason given"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import platform
+import shlex
 import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
@@ -108,7 +109,14 @@ def _arguments(order: Order) -> list[str]:
     arguments += ["--target", order.target, "--profile", order.profile, "--seed", str(order.seed)]
     arguments += ["--schemas", order.schemas] if order.schemas is not None else []
     arguments += ["--stop-early"] if order.stop_early else []
-    return arguments + (["-p", "xdist.plugin", "-n", str(order.workers), "--dist", "worksteal"] if order.workers else [])
+    return arguments + _workers(order.workers)
+
+
+def _workers(number: int) -> list[str]:
+    """Return xdist's options. ``-P`` keeps the current directory, whatever lies there, out of the workers' way."""
+    if number == 0:
+        return []
+    return ["-p", "xdist.plugin", "--tx", f"{number}*popen//python={shlex.quote(sys.executable)} -P", "--dist", "worksteal"]
 
 
 @contextmanager

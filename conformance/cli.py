@@ -1,0 +1,103 @@
+"""The command ``memory-conformance``: a thin table of commands.
+
+A command's options and its action are named, not imported: nothing heavy is loaded before it is known what is wanted.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from types import MappingProxyType
+from typing import NoReturn
+
+from conformance.errors import BadInput, BadUsage
+from conformance.install import check_install
+
+PROGRAM = "memory-conformance"
+USAGE_ERROR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``options`` names a function that declares them on a parser, ``action`` one that takes them and returns the exit code."""
+
+    summary: str
+    options: str
+    action: str
+
+
+COMMANDS: Mapping[str, Command] = MappingProxyType(
+    {
+        "run": Command(
+            "decide whether a target keeps the contract",
+            "conformance.commands.run_options:add_options",
+            "conformance.commands.run:main",
+        ),
+        "explain": Command(
+            "tell what a rule says and what its checks look at",
+            "conformance.commands.explain_options:add_options",
+            "conformance.commands.explain:main",
+        ),
+    }
+)
+
+
+class Parser(ArgumentParser):
+    """An argument parser whose complaint is ours to tell: exit code 2 means something else here."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise ``BadUsage``."""
+        raise BadUsage(f"{message} (see {self.prog} --help).")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says and return the exit code: that of the run, 3 for wrong usage."""
+    try:
+        check_install()
+        return _chosen(list(sys.argv[1:] if arguments is None else arguments))
+    except BadInput as error:
+        sys.stderr.write(f"{PROGRAM}: {error}\n")
+    except KeyboardInterrupt:
+        sys.stderr.write(f"{PROGRAM}: interrupted.\n")
+    return USAGE_ERROR
+
+
+def _chosen(arguments: list[str]) -> int:
+    if arguments and arguments[0] in COMMANDS:
+        return _run(arguments[0], arguments[1:])
+    parser = _general()
+    given = parser.parse_args(arguments)
+    if given.command is None:
+        parser.print_help()
+        return USAGE_ERROR
+    raise BadUsage(f"there is no command {given.command!r}: the commands are {', '.join(COMMANDS)}.")
+
+
+def _run(name: str, arguments: list[str]) -> int:
+    command = COMMANDS[name]
+    parser = Parser(prog=f"{PROGRAM} {name}", description=f"{command.summary[0].upper()}{command.summary[1:]}.")
+    pkgutil.resolve_name(command.options)(parser)
+    options = parser.parse_args(arguments)
+    return int(pkgutil.resolve_name(command.action)(options))
+
+
+def _general() -> Parser:
+    listed = "\n".join(f"  {name:<10}{command.summary}" for name, command in COMMANDS.items())
+    parser = Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} COMMAND [OPTIONS]",
+        description="Decides whether an agent-memory provider keeps the spoke-memory wire contract.",
+        epilog=f"commands:\n{listed}\n\n{PROGRAM} COMMAND --help tells the options of a command.",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", nargs="?", help="one of the commands below")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {metadata.version(PROGRAM)}")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

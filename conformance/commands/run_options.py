@@ -1,0 +1,49 @@
+"""The options of ``run``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+
+from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
+
+TARGETS = """\
+targets:
+  oracle                          the bundled in-memory provider (the default)
+  python:package.module:factory   an object of this process: a provider, a MemoryPort, or an adapter with as_memory()
+  target.toml                     a file that names one of these and adds principals, spaces, flags, a deadline
+
+exit codes:
+  0 the target conforms   1 it does not   2 inconclusive, or nothing applicable   3 wrong usage, or the suite is at fault
+"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.formatter_class = RawDescriptionHelpFormatter
+    parser.epilog = TARGETS
+    parser.add_argument("target", nargs="?", default="oracle", metavar="TARGET", help="the provider under test (default: oracle)")
+    parser.add_argument(
+        "--profile", default=DEFAULT_PROFILE, help=f"how much is tried: {', '.join(PROFILES)} (default: {DEFAULT_PROFILE})"
+    )
+    parser.add_argument("--rules", action="append", default=[], metavar="R011,R013", help="run the checks of these rules alone")
+    parser.add_argument(
+        "-n",
+        "--workers",
+        type=int,
+        default=None,
+        metavar="N",
+        help="worker processes; 0 runs in this process, without shelter from a provider that kills it "
+        "(default: one for each processor for the oracle, else 1, since each worker opens the target for itself)",
+    )
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
+    parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT:FILE",
+        help="write a report too, as json or junit; may be repeated",
+    )
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="say the verdict alone")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="tell every check and every failure")
