@@ -46,7 +46,7 @@ def judge(error: BaseException) -> Judgement:
                 failure = Failure(found.what, _plain(found.expected), _plain(found.seen), found.pointer)
                 return Judgement(Verdict.FAIL, prefix + found.what, failure)
             case TargetFault():
-                return Judgement(Verdict.FAIL, prefix + str(found), Failure(str(found)))
+                return Judgement(Verdict.FAIL, prefix + str(found), Failure(str(found), transport=True))
             case LeftOut():
                 return Judgement(found.verdict, str(found))
             case Inconclusive():

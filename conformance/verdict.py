@@ -58,12 +58,16 @@ def worst(verdicts: Iterable[Verdict], *, none: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What broke: ``what`` in one sentence; ``expected`` and ``seen`` are JSON values, ``pointer`` a JSON pointer into them."""
+    """What broke: ``what`` in one sentence; ``expected`` and ``seen`` are JSON values, ``pointer`` a JSON pointer into them.
+
+    ``transport`` says that no well-formed answer came at all: the provider is to blame, but no rule was seen broken.
+    """
 
     what: str
     expected: Any = None
     seen: Any = None
     pointer: str = ""
+    transport: bool = False
 
 
 @dataclass(frozen=True, slots=True)
