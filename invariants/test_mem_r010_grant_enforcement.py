@@ -42,6 +42,12 @@ def _rows(world: World, *levels: str) -> list[Operation]:
     return [operation for operation in scenes.served(world) if _level(operation) in levels]
 
 
+def _requests(world: World) -> list[tuple[Operation, Members]]:
+    """Return a plain request of every operation that needs a grant."""
+    rows = _rows(world, "issuer", "space", "subject", "placement")
+    return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
+
+
 def _denied(caller: Caller, operation: Operation, members: Mapping[str, Any]) -> None:
     """Expect a refusal for lacking coverage: the codes that section 5 leaves, for issuance the one it names."""
     codes = (Code.NOT_AUTHORIZED,) if _level(operation) == "issuer" else (Code.NOT_AUTHORIZED, Code.NOT_FOUND)
@@ -55,7 +61,9 @@ def test_no_capability_implies_another(bench: Bench) -> None:
     """A grant of one capability, whichever, on everything lets through no operation that needs another one."""
     world = bench.world()
     holders = {name: world.principal(name, shared_access="write", name=name) for name in capabilities(bench.bundle)}
-    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [
+        (row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")
+    ]
     with world.unchanged():
         for capability, holder in holders.items():
             for row, members in requests:
@@ -69,7 +77,9 @@ def test_all_other_capabilities_together_do_not_suffice(bench: Bench) -> None:
     every = capabilities(bench.bundle)
     lacking = {name: [other for other in every if other != name] for name in every}
     callers = {name: world.principal(*rest, shared_access="write", name=f"no {name}") for name, rest in lacking.items()}
-    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [
+        (row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")
+    ]
     with world.unchanged():
         for row, members in requests:
             for need in row.needs:
@@ -187,7 +197,9 @@ def test_without_any_grant_a_space_is_not_there(bench: Bench) -> None:
     """A caller without an effective grant finds no space, whatever it asks; only what needs no grant answers, and empty."""
     world = bench.world()
     stranger = world.stranger()
-    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")]
+    requests = [
+        (row, scenes.request_in_peace(world, row.stem)) for row in _rows(world, "issuer", "space", "subject", "placement")
+    ]
     with world.unchanged():
         for row, members in requests:
             codes = (Code.NOT_FOUND, Code.NOT_AUTHORIZED) if _level(row) == "issuer" else (Code.NOT_FOUND,)
