@@ -15,6 +15,8 @@ Nanoseconds = Callable[[], int]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NANO = 10**9
+# The last microsecond of the year 9999: a running clock waits there.
+_END = int((datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _EPOCH).total_seconds()) * _NANO + _NANO - 1
 
 
 class Clock:
@@ -35,7 +37,7 @@ class Clock:
         if self._stopped is not None:
             return self._stopped_text
         self._latest = max(self._latest, self._source() + self._offset)
-        return _micro_text(self._latest)
+        return _micro_text(min(self._latest, _END))
 
     def advance(self, seconds: float) -> None:
         """Let ``seconds`` pass, on a stopped clock too. Raises ``ValueError`` for a step backwards or beyond the year 9999."""
