@@ -8,9 +8,11 @@ travels as JSON in the report's ``user_properties``, so that it survives xdist. 
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Generator, Iterator, Mapping
 from inspect import signature
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -26,6 +28,7 @@ from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
 from conformance.target import DEFAULT_TARGET, open_target
 from conformance.verdict import Verdict
+from conformance.watchdog import Watchdog
 from conformance.wire.bundle import load
 
 PROPERTY = "memory-conformance"
@@ -34,6 +37,7 @@ _OUTCOMES: Mapping[Verdict, Literal["passed", "failed"]] = MappingProxyType(
 )
 _SESSION = pytest.StashKey[Session]()
 _DOING = pytest.StashKey[Doing]()
+_WATCHDOG = pytest.StashKey[Watchdog]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--profile", default=DEFAULT_PROFILE, choices=list(PROFILES), help="how much is tried (default: %(default)s)")
     group.addoption("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: %(default)s)")
     group.addoption("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    group.addoption("--post", default=None, help=argparse.SUPPRESS)
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
 
@@ -64,6 +69,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if _hands_out(session.config):
         return
     shared = session.config.stash[_SESSION]
+    if (post := session.config.option.post) is not None and hasattr(session.config, "workerinput"):
+        session.config.stash[_WATCHDOG] = Watchdog(Path(post), shared.target.deadline)
     try:
         shared.target.release(shared.open())
     except NotApplicable:
@@ -106,6 +113,19 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     shared.admit(doing.check)
     if hypothesis.is_hypothesis_test(item.function):
         hypothesis.seed(shared.seed_of(doing.check))(item.function)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Have the check watched while it runs, where it can be given up."""
+    watchdog = item.config.stash.get(_WATCHDOG, None)
+    if watchdog is None:
+        return (yield)
+    watchdog.watch(item.stash.get(_DOING, None))
+    try:
+        return (yield)
+    finally:
+        watchdog.watch(None)
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from conformance.catalogue import rule_of_module
 from conformance.plugin import PROPERTY
 from conformance.verdict import CheckResult, Verdict
+from conformance.watchdog import left
 
 
 class Progress(Protocol):
@@ -30,21 +33,31 @@ class Progress(Protocol):
 
 
 class Recorder:
-    """A pytest plugin. ``results`` maps node ids to results, ``trouble`` are sentences about the run itself."""
+    """A pytest plugin. ``results`` maps node ids to results, ``trouble`` are sentences about the run itself.
 
-    def __init__(self, progress: Progress) -> None:
+    ``post`` is where workers that end themselves leave the results of their checks.
+    """
+
+    def __init__(self, progress: Progress, post: Path) -> None:
         self.results: dict[str, CheckResult] = {}
         self.trouble: dict[str, None] = {}
         self._order: dict[str, None] = {}
         self._progress = progress
+        self._post = post
+        self._given_up = False
 
     def in_order(self) -> list[CheckResult]:
         """Return the results in the order in which the checks were collected."""
         return [self.results[node_id] for node_id in self._order if node_id in self.results]
 
-    def missing(self) -> list[str]:
-        """Return the node ids of collected checks that have no result."""
-        return [node_id for node_id in self._order if node_id not in self.results]
+    def complete(self) -> None:
+        """See to the collected checks that have no result: they were not reached because the provider hangs, or we lost them."""
+        missing = [node_id for node_id in self._order if node_id not in self.results]
+        if self._given_up:
+            for node_id in missing:
+                self._ended(node_id, _result(node_id, Verdict.INCONCLUSIVE, "not run: the provider gave no answer before"))
+        elif missing:
+            self._trouble(f"{len(missing)} of the checks have no result; the first is {missing[0]}")
 
     # -- pytest's hooks
 
@@ -69,12 +82,14 @@ class Recorder:
             if name == PROPERTY:
                 self._ended(report.nodeid, CheckResult.of_json(json.loads(str(value))))
         if report.when not in _PHASES:
-            self._ended(report.nodeid, _crashed(report))
+            found = left(self._post, report.nodeid)
+            self._given_up = self._given_up or found is not None
+            self._ended(report.nodeid, found or _crashed(report))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002 - the hook's signature
         """Take note of a worker that did not end by itself."""
-        if error is not None:
+        if error is not None and not any(self._post.iterdir()):
             self._trouble(f"a worker process died: {_last_line(str(error))}")
 
     def pytest_internalerror(self, excrepr: Any) -> None:
@@ -107,17 +122,16 @@ _PHASES = ("setup", "call", "teardown")
 
 def _crashed(report: pytest.TestReport) -> CheckResult:
     """Build the result of a check whose worker died: we cannot tell why, so nobody is certified."""
-    file, _, name = report.nodeid.partition("::")
+    result = _result(report.nodeid, Verdict.SUITE_ERROR, "the process that ran the check died")
+    return replace(result, traceback=report.longreprtext)
+
+
+def _result(node_id: str, verdict: Verdict, reason: str) -> CheckResult:
+    """Build the result of a check of which only the node id is known."""
+    file, _, name = node_id.partition("::")
     rule = rule_of_module(file.rpartition("/")[2].removesuffix(".py"))
     rule_id = "" if rule is None else rule.rule_id
-    return CheckResult(
-        check_id=f"{rule_id}.{name.removeprefix('test_')}",
-        rule_id=rule_id,
-        verdict=Verdict.SUITE_ERROR,
-        reason="the process that ran the check died",
-        node_id=report.nodeid,
-        traceback=report.longreprtext,
-    )
+    return CheckResult(f"{rule_id}.{name.removeprefix('test_')}", rule_id, verdict, reason, node_id=node_id)
 
 
 def _last_line(text: str) -> str:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -38,6 +39,7 @@ NO_CHECK = "no check of this rule was run"
 _INI = Path(__file__).with_name("checks.ini")
 _QUIET = ("-q", "--no-header", "--no-summary", "--tb=short", "--show-capture=no", "--disable-warnings")
 _PLUGINS = ("-p", plugin.__name__, "-p", "no:cacheprovider")
+_RESTARTS = ("--max-worker-restart", "3")
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 
@@ -74,10 +76,11 @@ def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None =
     facts = _facts_of(order, bundle)
     if facts is None:
         return RunResult(_run_facts(order, bundle, None), _not_offered(order), time.perf_counter() - started)
-    recorder = Recorder(progress or Unwatched())
-    modules = [path for rule in wanted for path in modules_of(rule)]
-    if modules:
-        _run_pytest(order, modules, recorder)
+    with TemporaryDirectory(prefix=DISTRIBUTION) as post:
+        recorder = Recorder(progress or Unwatched(), Path(post))
+        modules = [path for rule in wanted for path in modules_of(rule)]
+        if modules:
+            _run_pytest([*_arguments(order), "--post", post, *map(str, modules)], recorder)
     results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
     return RunResult(_run_facts(order, bundle, facts), results, time.perf_counter() - started, tuple(recorder.trouble))
 
@@ -94,14 +97,12 @@ def _facts_of(order: Order, bundle: Bundle) -> Facts | None:
     return opened.facts
 
 
-def _run_pytest(order: Order, modules: Sequence[Path], recorder: Recorder) -> None:
+def _run_pytest(arguments: Sequence[str], recorder: Recorder) -> None:
     with _own_ground(), io.StringIO() as said, redirect_stdout(said), redirect_stderr(said):
-        code = pytest.main([*_arguments(order), *map(str, modules)], plugins=[recorder])
+        code = pytest.main(list(arguments), plugins=[recorder])
         if code not in _ENDED and not recorder.trouble:
             recorder.trouble[f"pytest ended with {code!r}: {' '.join(said.getvalue().split())[-300:]}"] = None
-    missing = recorder.missing()
-    if missing:
-        recorder.trouble[f"{len(missing)} of the checks have no result; the first is {missing[0]}"] = None
+    recorder.complete()
 
 
 def _arguments(order: Order) -> list[str]:
@@ -116,7 +117,8 @@ def _workers(number: int) -> list[str]:
     """Return xdist's options. ``-P`` keeps the current directory, whatever lies there, out of the workers' way."""
     if number == 0:
         return []
-    return ["-p", "xdist.plugin", "--tx", f"{number}*popen//python={shlex.quote(sys.executable)} -P", "--dist", "worksteal"]
+    python = f"{shlex.quote(sys.executable)} -P"
+    return ["-p", "xdist.plugin", "--tx", f"{number}*popen//python={python}", "--dist", "worksteal", *_RESTARTS]
 
 
 @contextmanager

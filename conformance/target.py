@@ -38,6 +38,11 @@ class Target:
         self._file = file
         self._kept: Opened | None = None
 
+    @property
+    def deadline(self) -> float:
+        """The seconds that a call may take."""
+        return self._route.deadline
+
     def open(self) -> Opened:
         """Open the target, or return the way that is open already.
 

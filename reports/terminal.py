@@ -56,6 +56,8 @@ def summary(result: RunResult, loudness: Loudness = Loudness.NORMAL) -> Iterator
     """Return what to print, part by part."""
     if loudness is not Loudness.QUIET:
         yield _rules(result, verbose=loudness is Loudness.VERBOSE)
+        if left := len(result.rules) - len(_run(result)):
+            yield Text(f"{left} rules were not chosen", style="dim")
         for rule in result.rules:
             yield from _failures(rule, result, verbose=loudness is Loudness.VERBOSE)
         yield from (Text(f"\nSUITE_ERROR  {sentence}", style=STYLES[Verdict.SUITE_ERROR]) for sentence in result.trouble)
@@ -87,11 +89,15 @@ def _rules(result: RunResult, *, verbose: bool) -> Table:
     table.add_column("verdict", no_wrap=True)
     for name in ("checks", "calls", "s"):
         table.add_column(name, justify="right", no_wrap=True)
-    for rule in result.rules:
+    for rule in _run(result):
         table.add_row(*_row(rule))
         for check in rule.checks if verbose else ():
             table.add_row("", Text(check.check_id.partition(".")[2], style="dim", overflow="fold"), *_numbers(check))
     return table
+
+
+def _run(result: RunResult) -> list[RuleResult]:
+    return [rule for rule in result.rules if rule.verdict is not Verdict.DESELECTED]
 
 
 def _row(rule: RuleResult) -> list[RenderableType]:
@@ -135,7 +141,8 @@ def _failure(check: CheckResult, rule: RuleResult) -> Iterator[RenderableType]:
 
 def _lines(check: CheckResult, rule: RuleResult) -> Iterator[tuple[str, str]]:
     yield "rule", rule.statement
-    yield "check", check.sentence
+    if check.sentence:
+        yield "check", check.sentence
     yield "what", check.reason
     failure = check.failure
     if failure is not None and (failure.expected is not None or failure.seen is not None):
