@@ -1,0 +1,80 @@
+"""MEM-R027: an export is pinned when it is asked for, and cut as it is asked for (protocol.md section 7, Transfer and Pending)."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance import moving, scenes, sealing
+from conformance.bench import Bench
+from conformance.caller import made
+from conformance.wire.vocabulary import Code, Flag
+
+
+def test_an_export_keeps_what_it_holds(bench: Bench) -> None:
+    """An export is as it was when it was made: later changes, deletions and exports do not show in it."""
+    world = bench.world()
+    record_id = world.root.create(content={"text": "then"})
+    extensions = {"acme": {"reason": "move"}}
+    export_id = scenes.export(world, extensions=extensions, max_items_per_chunk=1)
+    bundle, chunks = scenes.fetched(world, export_id)
+    world.same(extensions, bundle["extensions"], "the bundle does not carry the extensions of the request that made it")
+    world.root.do("records.update", record_id=record_id, expected_revision=1, content={"text": "now"})
+    world.root.do("records.delete", record_id=record_id, expected_revision=2)
+    world.root.create()
+    later = moving.exported(world)
+    scenes.freeze(world)
+    for number, chunk in enumerate(chunks):
+        answer = world.root.do("exports.get", export_id=export_id, ordinal=number)
+        world.same({"bundle": bundle, "chunk": chunk}, answer, "the export changed after it was made")
+    world.expect(later[0]["export_id"] != export_id, "two exports have one id", seen=export_id)
+    now = [record["content"] for record in sealing.values(later[1], "record") if record["record_id"] == record_id]
+    world.same([{"text": ""}], now, "a later export does not hold the record as it is")
+
+
+def test_past_the_last_chunk_there_is_nothing(bench: Bench) -> None:
+    """``exports.get`` of an ordinal past the last, and of an export that does not exist, is NOT_FOUND."""
+    world = bench.world()
+    world.root.create()
+    export_id = scenes.export(world, max_items_per_chunk=1)
+    count = scenes.fetched(world, export_id)[0]["chunk_count"]
+    world.root.do("exports.get", export_id=export_id, ordinal=count - 1)
+    for ordinal in (count, count + 1, 10**6):
+        world.root.refused("exports.get", Code.NOT_FOUND, export_id=export_id, ordinal=ordinal)
+    world.root.refused("exports.get", Code.NOT_FOUND, export_id="no such export", ordinal=0)
+
+
+def test_a_chunk_is_asked_for_up_to_the_announced_limit(bench: Bench) -> None:
+    """``max_items_per_chunk`` is taken up to ``max_chunk_items``; one more is LIMIT_EXCEEDED."""
+    world = bench.world()
+    most = bench.described(world)["limits"]["max_chunk_items"]
+    with world.unchanged():
+        world.root.refused("exports.create", Code.LIMIT_EXCEEDED, max_items_per_chunk=most + 1)
+    for size in (1, most):
+        scenes.export(world, max_items_per_chunk=size)
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])
+def test_only_settled_receipts_travel(bench: Bench) -> None:
+    """An export holds the receipts that were settled when it was made: none is pending, and no object of a pending one."""
+    world = bench.world()
+    scope = world.scope()
+    scenes.complete_profile(world, scope["subject_id"])
+    record_id = world.root.create()
+    bench.levers.hold(True)
+    try:
+        generating = moving.held(world, world.root.call("reflections.generate", selection=scenes.selection(scope)))
+        pending = moving.held(world, world.root.call("exports.create"))
+        export_id = made(pending, "export")
+        world.root.refused("exports.get", Code.NOT_FOUND, export_id=export_id, ordinal=0)
+        world.root.do("records.delete", record_id=record_id, expected_revision=1)
+    finally:
+        bench.levers.hold(False)
+    for receipt in (generating, pending):
+        world.same("committed", world.root.settled(receipt)["state"], "a held request did not commit")
+    _, chunks = scenes.fetched(world, export_id)
+    receipts = {receipt["receipt_id"]: receipt["state"] for receipt in sealing.values(chunks, "receipt")}
+    world.expect("pending" not in receipts.values(), "a pending receipt travels", seen=receipts)
+    world.expect(generating["receipt_id"] not in receipts, "a receipt travels that was not settled then", seen=receipts)
+    world.same([], sealing.values(chunks, "reflection"), "the object of a pending receipt travels")
+    texts = [record["content"]["text"] for record in sealing.values(chunks, "record")]
+    world.same(["a"], texts, "the export does not hold the space as it was at the request")
