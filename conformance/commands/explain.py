@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -14,11 +12,11 @@ from rich.text import Text
 
 from conformance.catalogue import Rule, named
 from conformance.errors import BadUsage
-from conformance.modules import directory, listed
+from conformance.modules import listed
+from conformance.traceability import Standing, duties
 from conformance.wire.bundle import load
 from conformance.wire.vocabulary import Flag
 
-TRACEABILITY = "traceability.json"
 _SOURCES: Mapping[str, str] = {
     "ref": "the reference page: it binds every provider",
     "profile": "a decision of the profile, where the reference page is silent",
@@ -27,21 +25,38 @@ _SOURCES: Mapping[str, str] = {
 
 def main(options: Namespace) -> int:
     """Print a rule and its checks. Raises ``BadUsage`` for an unknown rule."""
-    rule = named(options.rule)
     console = Console(highlight=False)
-    for part in _parts(rule, _coverage(rule) if options.coverage else None):
+    if options.rule is None and not options.coverage:
+        raise BadUsage("explain needs a rule, as MEM-R014, or --coverage for the duties of the reference page.")
+    parts = _parts(named(options.rule), coverage=options.coverage) if options.rule else _duties()
+    for part in parts:
         console.print(part)
     return 0
 
 
-def _parts(rule: Rule, coverage: list[Any] | None) -> Iterator[RenderableType]:
+def _parts(rule: Rule, *, coverage: bool) -> Iterator[RenderableType]:
     yield Text.assemble((rule.rule_id, "bold"), f"  {rule.title}")
     yield Padding(Text(rule.statement), (0, 0, 1, 2))
     yield _facts(rule)
     yield from _checks(rule)
-    if coverage is not None:
-        yield Text("\ncovers", style="bold")
-        yield from (Padding(Text(json.dumps(row, ensure_ascii=False)), (0, 0, 0, 2)) for row in coverage)
+    if coverage:
+        yield Text("\nduties of the reference page that these checks cover", style="bold")
+        for duty in duties():
+            own = [check for check in duty.checks if check.startswith(f"{rule.rule_id}.")]
+            if own:
+                yield Padding(Text(f"{duty.key}: {', '.join(own)}"), (0, 0, 0, 2))
+
+
+def _duties() -> Iterator[RenderableType]:
+    """Count the duties: mapped to checks, excluded with a reason, open; list what is not mapped."""
+    table = Table.grid(padding=(0, 2))
+    for standing in Standing:
+        table.add_row(str(standing), str(sum(duty.standing is standing for duty in duties())))
+    yield Text("duties of the reference page", style="bold")
+    yield table
+    for duty in duties():
+        if duty.standing is not Standing.MAPPED:
+            yield Padding(Text(f"{duty.standing}: {duty.key}: {duty.excluded or 'no check and no reason'}"), (0, 0, 0, 2))
 
 
 def _facts(rule: Rule) -> Table:
@@ -64,10 +79,3 @@ def _checks(rule: Rule) -> Iterator[RenderableType]:
     for check in checks:
         yield Padding(Text(check.check_id), (0, 0, 0, 2))
         yield Padding(Text(check.sentence, style="dim"), (0, 0, 0, 4))
-
-
-def _coverage(rule: Rule) -> list[Any]:
-    path = directory() / TRACEABILITY
-    if not path.is_file():
-        raise BadUsage(f"this version carries no {TRACEABILITY}, so --coverage has nothing to tell.")
-    return [row for row in json.loads(path.read_text("utf-8")).get("rows", []) if rule.rule_id in json.dumps(row)]
