@@ -13,6 +13,7 @@ from conformance.wire import bundle
 from conformance.wire.vocabulary import Flag
 
 Answer = Mapping[str, Any]
+ALL = tuple(bundle.load().flag(flag) for flag in Flag)
 CORE = bundle.load().flag(Flag.CORE)
 
 
@@ -24,6 +25,20 @@ def oracle() -> Oracle:
 def core_only() -> Oracle:
     """Make the right one, without any flag beyond the core."""
     return Oracle(flags=[CORE])
+
+
+class Undeclared:
+    """Serves all flags, whatever was negotiated, and declares the core alone."""
+
+    def __init__(self) -> None:
+        self._oracle = Oracle()
+
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Answer:
+        return self._oracle.call(credential, ALL, op, payload)
+
+    def control(self, name: str, payload: Any) -> Answer:
+        answer = self._oracle.control(name, payload)
+        return {"payload": {**answer["payload"], "flags": [CORE]}} if name == "control.hello" else answer
 
 
 class Hanging:
