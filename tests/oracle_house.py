@@ -49,7 +49,7 @@ class House:
         return Who(self, made["principal_id"], made["credential"])
 
     def holder(self, *capabilities: str, shared: str = "none", **members: Any) -> Who:
-        """A new principal with one grant from root."""
+        """Make a principal with one grant from root."""
         who = self.stranger()
         who.grant_id = self.grant(who, *capabilities, shared=shared, **members)
         return who
@@ -99,7 +99,7 @@ class Who:
     grant_id: str = ""
 
     def request(self, stem: str, members: Doc) -> tuple[str, Doc]:
-        """The full name and payload of a request, ``space_id`` and a fresh key filled in."""
+        """Give the full name and payload of a request, ``space_id`` and a fresh key filled in."""
         op = f"memory.{stem}"
         properties = self.house.bundle.schema(self.house.bundle.request_ref(op))["properties"]
         payload = dict(members)
@@ -111,12 +111,13 @@ class Who:
         return op, payload
 
     def send(self, stem: str, **members: Any) -> Doc:
-        """The answer, whatever it is, valid by its schema."""
+        """Give the answer, whatever it is, valid by its schema."""
         op, payload = self.request(stem, members)
         answer = self.house.oracle.call(self.credential, self.house.flags, op, payload)
         assert not self.house.oracle.crashes, self.house.oracle.crashes
         body = answer["payload"] if "payload" in answer else {"error": answer["error"]}
-        assert self.house.bundle.response(op).problems(body) == []
+        validator = self.house.bundle.response(op)
+        assert validator.accepts(body), validator.problems(body)
         return body
 
     def ok(self, stem: str, **members: Any) -> Doc:
@@ -125,7 +126,7 @@ class Who:
         return body
 
     def no(self, stem: str, symbol: Code, **members: Any) -> Doc:
-        """The details of a refusal with this code; nothing changed, not even the state object."""
+        """Expect a refusal with this code and give its details; nothing changed, not even the state object."""
         before = self.house.oracle.state
         body = self.send(stem, **members)
         assert body.get("error", {}).get("code") == self.house.bundle.code(symbol), body
@@ -139,7 +140,7 @@ class Who:
         return found
 
     def made(self, stem: str, **members: Any) -> str:
-        """The id of the first affected object of a committed mutation."""
+        """Give the id of the first affected object of a committed mutation."""
         receipt = self.receipt(stem, **members)
         assert receipt["state"] == "committed", receipt
         return str(receipt["affected"][0]["id"])
@@ -178,7 +179,7 @@ def shared(subject: str = "u1") -> Doc:
 
 
 def belief(**members: Any) -> Doc:
-    """A whole cognition record, with other members where given (dotted names reach inside)."""
+    """Make a whole cognition record, with other members where given (dotted names reach inside)."""
     entry: Doc = {
         "view": "recorded_at",
         "dimension": "belief",

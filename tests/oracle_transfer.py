@@ -12,7 +12,7 @@ from .oracle_house import Doc, House
 
 
 def exported(house: House, **members: Any) -> tuple[Doc, list[Doc]]:
-    """The bundle and the chunks of a new export, free to be tampered with."""
+    """Give the bundle and the chunks of a new export, free to be tampered with."""
     export_id = house.root.made("exports.create", **members)
     answer = house.root.ok("exports.get", export_id=export_id, ordinal=0)
     count = answer["bundle"]["chunk_count"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from hypothesis import given, settings
@@ -27,7 +27,7 @@ def issue(who: Who, *capabilities: str, to: str = "heir", reach: str = "none", *
 class TestCovers:
     """The function that everything hangs on, dimension by dimension."""
 
-    GRANT: Doc = {"capabilities": ["recall"], "subject_ids": ["u1"], "context_ids": ["c1"], "shared_access": "read"}
+    GRANT: ClassVar[Doc] = {"capabilities": ["recall"], "subject_ids": ["u1"], "context_ids": ["c1"], "shared_access": "read"}
 
     def covers(self, scope: Doc, access: str = "read", capability: str = "recall", **members: Any) -> bool:
         return authority.covers({**self.GRANT, **members}, Need(capability, "scope", access), scope)
@@ -194,8 +194,8 @@ class TestSelections:
 
 
 class TestIssuance:
-    ISSUER: Doc = {"subject_ids": ["u1", "u2"], "context_ids": ["c1", "c2"], "expires_at": LATER}
-    WITHIN: Doc = {"subject_ids": ["u1"], "context_ids": ["c1"], "expires_at": SOONER}
+    ISSUER: ClassVar[Doc] = {"subject_ids": ["u1", "u2"], "context_ids": ["c1", "c2"], "expires_at": LATER}
+    WITHIN: ClassVar[Doc] = {"subject_ids": ["u1"], "context_ids": ["c1"], "expires_at": SOONER}
 
     def issuer(self, house: House) -> Who:
         return house.holder("grants_issue", "recall", "records_read", shared="read", **self.ISSUER)

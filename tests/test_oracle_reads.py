@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -98,7 +98,7 @@ class TestCognitionFilter:
         mine = house.root.create(content={"text": "a", "cognition": [belief()]})
         house.root.create(scope=C2, content={"text": "b", "cognition": [belief()]})
         reader = house.holder("records_read", "recall", "reflections_read", context_ids=["c1"])
-        members = {"selection": everything(), "cognition_filter": {"dimension": "belief"}}
+        members: Doc = {"selection": everything(), "cognition_filter": {"dimension": "belief"}}
         assert reader.ok("records.list", **members)["total_authorized"] == 1
         recalled = reader.ok("recall", budget={"max_records": 1}, **members)
         assert ([record["record_id"] for record in recalled["records"]], recalled["truncated"]) == ([mine], False)
@@ -139,14 +139,15 @@ class TestPages:
 
     def test_limit_above_max_page_is_refused_and_at_it_taken(self) -> None:
         house = House(limits=Limits(max_page=4))
-        for stem, members in (
+        cases: list[tuple[str, Doc]] = [
             ("records.list", {"selection": everything()}),
             ("candidates.list", {"selection": everything()}),
             ("reflections.list", {"selection": everything()}),
             ("grants.list", {"view": "admin"}),
             ("grants.list", {"view": "own"}),
             ("spaces.list", {}),
-        ):
+        ]
+        for stem, members in cases:
             house.root.no(stem, Code.LIMIT_EXCEEDED, page={"limit": 5}, **members)
             house.root.ok(stem, page={"limit": 4}, **members)
 
@@ -167,7 +168,7 @@ def house(request: pytest.FixtureRequest) -> House:
 
 
 class TestCursors:
-    SELECTED: Doc = {"selection": contexts("c1")}
+    SELECTED: ClassVar[Doc] = {"selection": contexts("c1")}
 
     def cursor(self, who: Who, **members: Any) -> str:
         return str(who.ok("records.list", page={"limit": 1}, **{**self.SELECTED, **members})["next_cursor"])
@@ -185,7 +186,8 @@ class TestCursors:
         cursor = self.cursor(house.root)
         assert self.alive(house.root, cursor)
         assert not self.alive(reader, cursor)
-        for members in ({"filter": {"sources": ["author"]}}, {"selection": everything()}, {"extensions": {"a": {}}}):
+        others: list[Doc] = [{"filter": {"sources": ["author"]}}, {"selection": everything()}, {"extensions": {"a": {}}}]
+        for members in others:
             assert not self.alive(house.root, cursor, **members)
         house.root.no("candidates.list", Code.CURSOR_INVALID, page={"cursor": cursor}, **self.SELECTED)
         other = house.root.ok("candidates.list", page={"limit": 1}, **self.SELECTED)["next_cursor"]
@@ -251,12 +253,13 @@ class TestCursors:
         who = house.stranger()
         for _ in range(3):
             house.grant(who, "recall")
-        for caller, stem, lists, members in (
+        cases: list[tuple[Who, str, str, Doc]] = [
             (house.root, "candidates.list", "candidates", {"selection": everything()}),
             (house.root, "reflections.list", "reflections", {"selection": everything()}),
             (house.root, "grants.list", "grants", {"view": "admin"}),
             (who, "grants.list", "grants", {"view": "own"}),
-        ):
+        ]
+        for caller, stem, lists, members in cases:
             whole = caller.ok(stem, page={"limit": 50}, **members)[lists]
             assert len(whole) >= 3
             assert _chain(caller, [1], stem, lists, **members) == whole

@@ -113,7 +113,7 @@ class TestFenceActions:
 
 
 def _writes(house: House) -> dict[str, dict[str, Any]]:
-    """Every write that touches u1/c1."""
+    """Give every write that touches u1/c1."""
     record, candidate = house.root.create(), house.root.capture()
     consume = {"candidate_id": candidate, "expected_revision": 1}
     return {
@@ -128,7 +128,7 @@ def _writes(house: House) -> dict[str, dict[str, Any]]:
 
 
 def _subject_writes(house: House) -> dict[str, dict[str, Any]]:
-    """What else a fenced subject refuses."""
+    """Give what else a fenced subject refuses."""
     house.profile()
     return {
         "profile.update": {"subject_id": "u1", "kind": "personality", "content": {"text": "b"}, "expected_revision": 1},
