@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance import scenes
@@ -18,7 +18,7 @@ from conformance.caller import all_made, made
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 from strategies.identifiers import extension_maps
-from strategies.json_values import structured
+from strategies.json_values import STORED_SHAPES, structured
 
 Extensions = Mapping[str, Any]
 Found = tuple[str, Mapping[str, Any]]
@@ -180,6 +180,18 @@ def test_structured_content_comes_back(bench: Bench, value: Any) -> None:
     world.same(content, documents[0]["content"], "the content of a profile")
 
 
+def test_no_shape_is_too_much_for_the_store(bench: Bench) -> None:
+    """Structured content keeps its type, its nulls and its empty parts, whatever was stored under the same names before."""
+    world = bench.world()
+    for value in STORED_SHAPES:
+        content = {"text": "a", "structured": value}
+        extensions = {"acme": {"a": value}}
+        record = world.root.read(world.root.create(content=content, extensions=extensions))
+        world.same(content, record["content"], "the content of a record")
+        world.same(extensions["acme"], record["extensions"].get("acme"), "the extensions of a record")
+    world.same(len(STORED_SHAPES), world.root.do("records.list", **everywhere(world))["total_authorized"], "the records written")
+
+
 def _carrying(world: World, content: Mapping[str, Any]) -> Iterator[str]:
     """Bring a content into records by every request that can; return their ids."""
     yield world.root.create(content=content)
@@ -226,6 +238,7 @@ def test_a_change_keeps_what_it_does_not_name(bench: Bench) -> None:
 @pytest.mark.needs(flags=[Flag.TRANSFER])
 @pytest.mark.examples(0.3)
 @given(given_=extension_maps(hostile=True))
+@example(given_=dict(KNOWN_TO_NOBODY))
 def test_extensions_travel(bench: Bench, given_: dict[str, Any]) -> None:
     """An export holds each object as it is read, extensions included, and so does the space that the export is activated in."""
     world = bench.world()

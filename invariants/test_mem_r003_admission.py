@@ -19,7 +19,7 @@ from strategies.identifiers import ID_LIMIT, ids, look_alikes
 # Under these names a careless host might look for who is calling.
 NAMES = ("principal", "principal_id", "caller", "actor", "user", "as", "on_behalf_of", "impersonate", "subject", "credential",
          "authorization", "auth", "session", "token", "admin", "root", "flags", "capabilities", "op")  # fmt: skip
-SPACES = [name for name in NAMES if name != "op"]
+SPACES = [*(name for name in NAMES if name != "op"), "spoke", "memory", "spoke-memory"]
 
 
 def _claims(who: Caller) -> list[Any]:

@@ -21,8 +21,8 @@ from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 from strategies.content import uncanonical_contents, uncanonical_values
-from strategies.identifiers import hostile_ids, ids
-from strategies.json_values import LONE_SURROGATES, names, structured, texts
+from strategies.identifiers import HOSTILE_IDS, hostile_ids, ids
+from strategies.json_values import HARD_TEXTS, HOSTILE_NAMES, LONE_SURROGATES, names, structured, texts
 
 LEVELS = 64
 """The nesting that is taken, the payload itself the first level (section 1)."""
@@ -183,6 +183,48 @@ def test_any_name_and_any_text_is_taken(
     if world.bundle.flag(Flag.TRANSFER) in world.root.flags:
         scenes.fetched(world, scenes.export(world))
 
+
+def test_hard_names_are_names_like_others(bench: Bench) -> None:
+    """An id, a kind or a key is any text of 1 to 128 code points: it commits and comes back code point by code point."""
+    world = bench.world()
+    scope = world.scope()
+    for name in (*HOSTILE_IDS, "\u00e9" * 128, "\U0001f600" * 128):
+        written = {"kind": name, "scope": {**scope, "context_id": name}}
+        record_id = world.root.create(**written, source_context_id=name, idempotency_key=name)
+        record = world.root.read(record_id)
+        world.same(written, {member: record[member] for member in written}, "a record of a hard kind in a hard context")
+        world.same(name, record["provenance"].get("source_context_id"), "the source context of a record")
+        named = f"{name}{world.name('')}"[:128]
+        subject = world.root.do("subjects.get", subject_id=world.root.ensure(named))["subject"]
+        world.same(named, subject["subject_id"], "the id of a subject")
+    _lives(world)
+
+
+def test_hard_texts_are_texts_like_others(bench: Bench) -> None:
+    """A text, a member name or a cognition value of any characters commits and comes back verbatim, by every path."""
+    world = bench.world()
+    selection = scenes.selection(world.scope())
+    contents: dict[str, Any] = {}
+    for text in (*HARD_TEXTS, *HOSTILE_NAMES):
+        entry = {**ENTRY, "value": text or "a"}
+        content = {"text": text, "structured": {text: [text]}, "cognition": [entry]}
+        contents[world.root.create(content=content)] = content
+        candidate = world.root.candidate(world.root.capture(content=content))
+        world.same(content, candidate["content"], "a captured content of hard texts")
+    listed = world.root.all("records.list", selection=selection)
+    recalled = world.root.do("recall", selection=selection, budget={"max_records": len(contents)})["records"]
+    for records in (listed, recalled, [world.root.read(record_id) for record_id in contents]):
+        world.same(contents, {record["record_id"]: record["content"] for record in records}, "contents of hard texts")
+    _lives(world)
+
+
+ENTRY = {
+    "view": "recorded_at",
+    "dimension": "belief",
+    "attribution": {"holder_id": "h"},
+    "basis": {"kind": "stated", "refs": []},
+    "time": {"recorded_at": "2026-01-01T00:00:00Z"},
+}
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | texts(),

@@ -105,6 +105,8 @@ def _furnish(world: World) -> None:
     world.root.capture()
     world.root.do("profile.update", **scenes.plain_request(world, "profile.update"))
     world.root.do("grants.grant", **scenes.plain_request(world, "grants.grant"))
+    world.root.do("subjects.fence", **scenes.plain_request(world, "subjects.fence"))
+    world.root.do("subjects.fence", target={"type": "context", "context_id": world.name("c9")}, action="fence")
 
 
 def test_second_freeze_and_second_unfreeze_conflict(bench: Bench) -> None:

@@ -1,0 +1,191 @@
+"""Faults of MEM-R004: dispatch that takes what is broken, refuses what is right, or falls over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance import dispatch
+from conformance.oracle import receipts, records
+from conformance.oracle.refusals import Refusal
+from conformance.oracle.state import Doc, Space
+from conformance.oracle.turn import Turn
+from conformance.wire.bundle import Bundle, Operation
+from conformance.wire.vocabulary import Code
+from tests.seeded.fault import Fault, Patch, patched
+
+RULE = "MEM-R004"
+
+Repair = Callable[[Bundle, Operation, Any], Any]
+
+
+def _repairing(repair: Repair) -> Any:
+    """Take a broken request for the valid one that ``repair`` makes of it."""
+
+    def wrap(original: Any) -> Any:
+        def refuse_malformed(bundle: Bundle, operation: Operation, payload: Any) -> None:
+            validator = bundle.request(operation.name)
+            if isinstance(payload, dict) and not validator.accepts(payload):
+                repaired = repair(bundle, operation, payload)
+                if validator.accepts(repaired):
+                    payload.clear()
+                    payload.update(repaired)
+            original(bundle, operation, payload)
+
+        return refuse_malformed
+
+    return wrap
+
+
+def _as_numbers(_bundle: Bundle, _operation: Operation, payload: Any) -> Any:
+    if isinstance(payload, dict):
+        return {name: _as_numbers(_bundle, _operation, member) for name, member in payload.items()}
+    return int(payload) if isinstance(payload, str) and payload.isascii() and payload.isdigit() else payload
+
+
+def _known_members(bundle: Bundle, operation: Operation, payload: Any) -> Any:
+    known = bundle.schema(bundle.request_ref(operation.name))["properties"]
+    return {name: member for name, member in payload.items() if name in known}
+
+
+def _without_nulls(_bundle: Bundle, _operation: Operation, payload: Any) -> Any:
+    return {name: member for name, member in payload.items() if member is not None}
+
+
+def _trimmed(_bundle: Bundle, _operation: Operation, payload: Any) -> Any:
+    return {name: member.strip().lower() if isinstance(member, str) else member for name, member in payload.items()}
+
+
+def _days_that_do_not_exist(original: Any) -> Any:
+    def refuse_malformed(bundle: Bundle, operation: Operation, payload: Any) -> None:
+        validator = bundle.request(operation.name)
+        if validator.accepts(payload) or any(problem.keyword != "format" for problem in validator.problems(payload)):
+            original(bundle, operation, payload)
+
+    return refuse_malformed
+
+
+def _refusing(broken: Callable[[Any], bool]) -> Any:
+    """Refuse a valid request that holds a value for which ``broken`` is true."""
+
+    def wrap(original: Any) -> Any:
+        def refuse_malformed(bundle: Bundle, operation: Operation, payload: Any) -> None:
+            if isinstance(payload, dict) and any(map(broken, payload.values())):
+                raise dispatch.rejection(bundle, Code.MALFORMED_REQUEST)
+            original(bundle, operation, payload)
+
+        return refuse_malformed
+
+    return wrap
+
+
+def _is_whole_double(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
+
+
+def _has_many_bytes(value: Any) -> bool:
+    return isinstance(value, str) and len(value.encode("utf-8", "surrogatepass")) > 128
+
+
+def _falling_over_depth(original: Any) -> Any:
+    def refuse_deep(bundle: Bundle, operation: Operation, payload: Any) -> None:
+        if dispatch.is_deeper(payload, 50):
+            raise RecursionError("maximum recursion depth exceeded")
+        original(bundle, operation, payload)
+
+    return refuse_deep
+
+
+def _falling_over_surrogates(original: Any) -> Any:
+    def payload_digest(request: Doc) -> str:
+        try:
+            digest: str = original(request)
+        except Refusal as error:
+            raise UnicodeError("surrogates not allowed") from error
+        return digest
+
+    return payload_digest
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nul(member) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_without_nul(item) for item in value]
+    return value.replace("\x00", "") if isinstance(value, str) else value
+
+
+def _stripping_nul(original: Any) -> Any:
+    def added(turn: Turn, space: Space, kind: str, content: Doc, *rest: Any) -> Any:
+        return original(turn, space, kind, _without_nul(content), *rest)
+
+    return added
+
+
+def _malformed(*wraps: Any) -> Any:
+    return patched(*(Patch(dispatch, "refuse_malformed", wrap) for wrap in wraps))
+
+
+FAULTS: tuple[Fault, ...] = (
+    Fault("r004_text_taken_for_a_number", RULE, "a number that comes as a text is taken", _malformed(_repairing(_as_numbers))),
+    Fault(
+        "r004_unknown_members_ignored",
+        RULE,
+        "unknown members of a request are ignored",
+        _malformed(_repairing(_known_members)),
+    ),
+    Fault(
+        "r004_depth_ends_in_the_internal_error",
+        RULE,
+        "a deeply nested request ends in the internal error",
+        patched(Patch(dispatch, "refuse_deep", _falling_over_depth)),
+    ),
+    Fault(
+        "r004_surrogate_ends_in_the_internal_error",
+        RULE,
+        "an unpaired surrogate in a change ends in the internal error",
+        patched(Patch(receipts, "payload_digest", _falling_over_surrogates)),
+    ),
+    Fault(
+        "f27_nul_is_stripped",
+        RULE,
+        "U+0000 is taken out of a record's content before it is stored",
+        patched(Patch(records, "added", _stripping_nul)),
+        source="F27",
+    ),
+    Fault(
+        "r004_null_taken_for_absent",
+        RULE,
+        "an optional member that is null is taken for an absent one",
+        _malformed(_repairing(_without_nulls)),
+        source="ours",
+    ),
+    Fault(
+        "r004_texts_trimmed_and_lowered",
+        RULE,
+        "a text that breaks its schema is taken where it would not without its outer spaces and capitals",
+        _malformed(_repairing(_trimmed)),
+        source="ours",
+    ),
+    Fault(
+        "r004_day_that_does_not_exist",
+        RULE,
+        "a timestamp is judged by its pattern alone, so that 30 February is taken",
+        _malformed(_days_that_do_not_exist),
+        source="ours",
+    ),
+    Fault(
+        "r004_whole_double_refused",
+        RULE,
+        "an integer that is written with a fraction of zero is refused",
+        _malformed(_refusing(_is_whole_double)),
+        source="ours",
+    ),
+    Fault(
+        "r004_lengths_in_bytes",
+        RULE,
+        "the length of an id is counted in bytes, so that a long one of few characters is refused",
+        _malformed(_refusing(_has_many_bytes)),
+        source="ours",
+    ),
+)
