@@ -1,4 +1,4 @@
-"""MEM-R027: an export is pinned when it is asked for, and cut as it is asked for (protocol.md section 7, Transfer and Pending)."""
+"""MEM-R027: an export is pinned when it is asked for, and cut as it is asked for (section 7, Transfer and Pending)."""
 
 from __future__ import annotations
 
