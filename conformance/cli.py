@@ -42,6 +42,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.explain_options:add_options",
             "conformance.commands.explain:main",
         ),
+        "faults": Command(
+            "list the seeded faulty providers, or prove that each is caught",
+            "conformance.commands.faults_options:add_options",
+            "conformance.commands.faults:main",
+        ),
     }
 )
 

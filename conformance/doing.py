@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from conformance.bench import Bench
 from conformance.check import Check
 from conformance.judging import FLAKY, Judgement, judge
+from conformance.listening import Listening
 from conformance.redaction import steps
 from conformance.verdict import CheckResult, Pair, Verdict
 
@@ -29,6 +30,7 @@ class Doing:
     rerun: bool = False
     again: BaseException | None = None
     seconds: float = 0.0
+    listening: Listening | None = None
     traceback: str = ""
 
     def judgement(self) -> Judgement:
@@ -60,4 +62,5 @@ class Doing:
             if judged.verdict is Verdict.PASS or self.bench is None or self.bench.latest is None
             else steps(self.bench.latest.trace.exchanges[-LONGEST_TRACE:]),
             seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
+            sent="" if self.listening is None else self.listening.digest,
         )

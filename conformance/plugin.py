@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
@@ -24,6 +25,8 @@ from conformance.check import MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
+from conformance.generation import repeatable
+from conformance.listening import Listening
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
 from conformance.target import DEFAULT_TARGET, open_target
@@ -61,6 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
         target = open_target(option.target, bundle=bundle)
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
+    surroundings = ExitStack()
+    surroundings.enter_context(repeatable())
+    config.add_cleanup(surroundings.close)
     config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
 
 
@@ -134,7 +140,8 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     doing = request.node.stash[_DOING]
     shared = request.config.stash[_SESSION]
     opened = shared.open()
-    doing.bench = shared.bench(doing.check, opened)
+    doing.listening = Listening(opened.shim)
+    doing.bench = shared.bench(doing.check, opened, doing.listening)
     try:
         requirements(doing.check, doing.bench)
         yield doing.bench
@@ -161,7 +168,7 @@ def _run_again(item: pytest.Function, doing: Doing) -> BaseException | None:
     opened = shared.open()
     try:
         if "bench" in arguments:
-            arguments["bench"] = shared.bench(doing.check, opened)
+            arguments["bench"] = shared.bench(doing.check, opened, opened.shim)
         item.function(**arguments)
     except Exception as error:
         return error

@@ -129,13 +129,22 @@ def _own_ground() -> Iterator[None]:
     """
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.test_")]:
         del sys.modules[name]
-    kept = {name: os.environ.pop(name, None) for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")}
+    before = dict(os.environ)
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+        os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache()))
     try:
         yield
     finally:
-        del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
-        os.environ.update({name: value for name, value in kept.items() if value is not None})
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _cache() -> Path:
+    """Return where hypothesis may keep its table of characters: not the directory that the command is called in."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / DISTRIBUTION
 
 
 def _rule_result(rule: Rule, wanted: Collection[Rule], results: Sequence[CheckResult]) -> RuleResult:

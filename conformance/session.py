@@ -19,6 +19,7 @@ from conformance.judging import LeftOut
 from conformance.profiles import Profile
 from conformance.settings import check_seed, settings_of
 from conformance.target import Opened, Target
+from conformance.transport.shim import Shim
 from conformance.verdict import CheckResult, Verdict
 from conformance.wire.bundle import Bundle
 
@@ -56,10 +57,10 @@ class Session:
         except NotOffered as nothing:
             raise NotApplicable(str(nothing)) from nothing
 
-    def bench(self, check: Check, opened: Opened) -> Bench:
-        """Make a check's place of work."""
+    def bench(self, check: Check, opened: Opened, shim: Shim) -> Bench:
+        """Make a check's place of work, over ``shim``, the way to what was opened."""
         return Bench(
-            opened.shim,
+            shim,
             self.bundle,
             opened.facts,
             check_id=check.check_id,

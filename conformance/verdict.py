@@ -94,7 +94,7 @@ class CheckResult:
     """One check's end.
 
     ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
-    itself is to blame.
+    itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same.
     """
 
     check_id: str
@@ -110,6 +110,7 @@ class CheckResult:
     traceback: str = ""
     trace: tuple[Step, ...] = ()
     seen: tuple[Pair, ...] = ()
+    sent: str = ""
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> CheckResult:

@@ -1,0 +1,47 @@
+"""A shim that keeps a digest of all that was sent through it, so that two runs can be shown to have sent the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+
+from conformance.errors import TargetFault
+from conformance.exchange import Call, Reply
+from conformance.transport.shim import Shim
+
+
+class Listening:
+    """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential."""
+
+    def __init__(self, shim: Shim) -> None:
+        self._shim = shim
+        self._sum = hashlib.sha256()
+        self.shared = shim.shared
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over what was sent up to now, 64 lower-case hex digits."""
+        return self._sum.hexdigest()
+
+    def send(self, call: Call) -> Reply:
+        """Carry one call (see ``Shim``)."""
+        self._hear(call)
+        return self._shim.send(call)
+
+    def send_all(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
+        """Carry calls at the same time where that is possible (see ``Shim``)."""
+        for call in calls:
+            self._hear(call)
+        return self._shim.send_all(calls)
+
+    def restart(self) -> bool:
+        """Restart the provider (see ``Shim``)."""
+        return self._shim.restart()
+
+    def close(self) -> None:
+        """Release what the shim holds."""
+        self._shim.close()
+
+    def _hear(self, call: Call) -> None:
+        self._sum.update(json.dumps([call.caller, call.op, sorted(call.flags), call.payload], sort_keys=True).encode())
