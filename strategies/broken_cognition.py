@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from strategies.cognition import Entry, cognition_records
 from strategies.timestamps import INVALID_TIMESTAMPS
@@ -131,7 +131,8 @@ def broken_cognition_records(draw: DrawFn) -> tuple[str, Any]:
 def broken_cognition(draw: DrawFn) -> tuple[str, Any]:
     """Return (label, value of the ``cognition`` member): no array, or an array with one broken record at any position."""
     if draw(st.integers(0, 4)) == 4:
-        return draw(st.sampled_from(NO_ARRAYS))
+        label, broken = draw(st.sampled_from(NO_ARRAYS))
+        return label, broken
     label, broken = draw(broken_cognition_records())
     valid = draw(st.lists(cognition_records(), max_size=2))
     position = draw(st.integers(0, len(valid)))

@@ -49,7 +49,7 @@ _PREDICATES: Mapping[str, Callable[[Mapping[str, Any], Any], bool]] = {
 
 
 def matches(entry: Mapping[str, Any], cognition_filter: Mapping[str, Any]) -> bool:
-    """Tell whether one entry satisfies every member of the filter; ``recorded_after`` is inclusive, ``recorded_before`` exclusive."""
+    """Tell whether one entry satisfies every member of the filter: after is inclusive, before exclusive."""
     return all(_PREDICATES[name](entry, wanted) for name, wanted in cognition_filter.items())
 
 
@@ -163,7 +163,7 @@ def split_conjunction(draw: DrawFn) -> tuple[list[Entry], Filter]:
 
 # Broken filters -----------------------------------------------------------------------------------------------------------
 
-_UNKNOWN_MEMBERS: tuple[str, ...] = ("holder", "Dimension", "dimensions", "value", "view", "text", "or", "__proto__", "", "dimension ")
+_UNKNOWN_MEMBERS = ("holder", "Dimension", "dimensions", "value", "view", "text", "or", "__proto__", "", "dimension ")
 _UNSERVED: tuple[str, ...] = ("hope", "Belief", "belief ", "beliefs", "", "*", "belief|desire")
 
 _MALFORMED: tuple[tuple[str, Any], ...] = (

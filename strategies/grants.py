@@ -6,13 +6,13 @@ capabilities x subjects x placements (contexts, and the shared one by degree) un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import SearchStrategy
 
 from conformance.wire.bundle import instant
 from strategies.identifiers import LOOK_ALIKES
@@ -146,7 +146,7 @@ Answer = Literal["accept", "refuse", "either"]
 
 
 def issuance(child: GrantShape, issuers: Sequence[GrantShape]) -> Answer:
-    """Say how a provider must answer the issuance of ``child`` by the holder of these effective grants that list ``grants_issue``.
+    """Say how a provider must answer the issuance of ``child`` by the holder of these effective issuing grants.
 
     ``accept``: one of them covers it in every dimension. ``refuse``: some (capability, subject, placement, instant) is covered
     by none of them. ``either``: covered only point by point by several, which section 5 leaves to the provider.
@@ -190,7 +190,7 @@ def grant_shapes(
     )
 
 
-Change = Callable[[DrawFn], GrantShape]
+Options = Mapping[Dimension, SearchStrategy[GrantShape]]
 
 
 def _fewer(listed: Sequence[str]) -> SearchStrategy[tuple[str, ...]]:
@@ -198,7 +198,7 @@ def _fewer(listed: Sequence[str]) -> SearchStrategy[tuple[str, ...]]:
     return st.integers(0, len(listed) - 1).map(lambda gone: tuple(name for index, name in enumerate(listed) if index != gone))
 
 
-def _narrower(shape: GrantShape, subjects: Sequence[str], contexts: Sequence[str]) -> Mapping[Dimension, SearchStrategy[GrantShape]]:
+def _narrower(shape: GrantShape, subjects: Sequence[str], contexts: Sequence[str]) -> Options:
     """Give, for every dimension that can be narrowed, the shapes narrower in it alone."""
     found: dict[Dimension, SearchStrategy[GrantShape]] = {}
     if len(shape.capabilities) > 1:
@@ -226,7 +226,7 @@ def narrowings(
     ``subjects`` and ``contexts`` are the names to narrow an absent list to. An expiry moves one second earlier.
     """
     found = _narrower(shape, subjects, contexts)
-    return st.one_of([strategy.map(lambda one, name=name: (name, one)) for name, strategy in found.items()])
+    return st.one_of([st.tuples(st.just(name), strategy) for name, strategy in found.items()])
 
 
 def _unlisted(listed: Sequence[str], pool: Sequence[str]) -> list[str]:
@@ -239,14 +239,13 @@ def _more(listed: tuple[str, ...], pool: Sequence[str]) -> SearchStrategy[tuple[
     return st.sampled_from(_unlisted(listed, pool)).map(lambda name: (*listed, name))
 
 
-def _wider(
-    shape: GrantShape, subjects: Sequence[str], contexts: Sequence[str], capabilities: Sequence[str]
-) -> Mapping[Dimension, SearchStrategy[GrantShape]]:
+def _wider(shape: GrantShape, subjects: Sequence[str], contexts: Sequence[str], capabilities: Sequence[str]) -> Options:
     """Give, for every dimension that can be widened, the shapes wider in it alone."""
     found: dict[Dimension, SearchStrategy[GrantShape]] = {}
     unlisted = [name for name in capabilities if name not in shape.capabilities]
     if unlisted:
-        found["capabilities"] = st.sampled_from(unlisted).map(lambda name: replace(shape, capabilities=(*shape.capabilities, name)))
+        added = st.sampled_from(unlisted).map(lambda name: (*shape.capabilities, name))
+        found["capabilities"] = added.map(lambda names: replace(shape, capabilities=names))
     if shape.subject_ids is not None:
         found["subjects"] = _more(shape.subject_ids, subjects).map(lambda names: replace(shape, subject_ids=names))
         found["absent_subjects"] = st.just(replace(shape, subject_ids=None))
@@ -276,4 +275,4 @@ def widenings(
     then the strategy is empty.
     """
     found = _wider(shape, subjects, contexts, capabilities or all_capabilities())
-    return st.one_of([strategy.map(lambda one, name=name: (name, one)) for name, strategy in found.items()])
+    return st.one_of([st.tuples(st.just(name), strategy) for name, strategy in found.items()])

@@ -79,7 +79,7 @@ def byte_edges(sizes: Sequence[int]) -> tuple[int, ...]:
 
 
 def budgets(sizes: Sequence[int]) -> SearchStrategy[dict[str, int]]:
-    """Return recall budgets for eligible records of these content bytes: near the count and near the sums; one member at least."""
+    """Return recall budgets for eligible records of these content bytes: near their count and sums; one member at least."""
     counts = st.sampled_from(sorted({1, *(max(1, len(sizes) + off) for off in (-1, 0, 1))}))
     edges = st.sampled_from(byte_edges(sizes))
     return st.one_of(

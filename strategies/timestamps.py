@@ -88,7 +88,7 @@ def timestamps() -> SearchStrategy[str]:
 @st.composite
 def neighbours(draw: DrawFn) -> tuple[str, str]:
     """Return (before, after): two instants that differ by less than a millisecond, sometimes across the edge of a second."""
-    moment = draw(st.datetimes(max_value=datetime(9999, 12, 31)).map(lambda drawn: drawn.replace(microsecond=0)))  # noqa: DTZ001
+    moment = draw(st.datetimes(max_value=datetime(9999, 12, 31)).map(lambda drawn: drawn.replace(microsecond=0)))
     if draw(st.booleans()):
         return _spell(moment, draw(st.sampled_from(("9999999", "999999999", "9995")))), _spell(moment + timedelta(seconds=1), "")
     millis = draw(st.sampled_from(("000", "500", "999")))
