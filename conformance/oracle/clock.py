@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from conformance.wire.bundle import instant, is_timestamp
@@ -100,6 +101,7 @@ def _micro_text(nanoseconds: int) -> str:
     return f"{_second_text(second)}.{rest // 1000:06d}Z"
 
 
+@lru_cache(maxsize=4)
 def _second_text(second: int) -> str:
     try:
         return (_EPOCH + timedelta(seconds=second)).replace(tzinfo=None).isoformat()

@@ -14,19 +14,20 @@ SETTLERS: dict[str, Settler] = {
 }
 
 
+def recorded(space: Space, number: int, receipt: Doc) -> Space:
+    """Bind a receipt to its key; that is a committed change, pending or not."""
+    return space.having(version=space.version + 1, receipts=receipts.record(space.receipts, number, receipt))
+
+
 def waiting(space: Space, number: int, receipt: Doc, job: Job) -> Space:
-    """Keep a receipt as pending, with its job. It is a committed change: what was accepted is on record."""
-    return _versioned(space, jobs=space.jobs.set(number, job), receipts=space.receipts.change(number, receipt))
+    """Bind a pending receipt to its key, and keep its job."""
+    return recorded(space, number, receipt).having(jobs=space.jobs.set(number, job))
 
 
 def settled(space: Space, number: int, receipt: Doc) -> Space:
     """Keep a receipt as settled; it never changes after."""
-    jobs = space.jobs.delete(number) if number in space.jobs else space.jobs
-    return _versioned(space, jobs=jobs, receipts=space.receipts.change(number, receipt))
-
-
-def _versioned(space: Space, **members: object) -> Space:
-    return space.having(version=space.version + 1, **members)
+    ledger = space.receipts.change(number, receipt)
+    return space.having(version=space.version + 1, receipts=ledger, jobs=space.jobs.delete(number))
 
 
 def settle(turn: Turn, space: Space, number: int) -> Space:

@@ -149,7 +149,9 @@ class State(NamedTuple):
 
     def having(self, space: Space, number: int) -> State:
         """Give this state with another version of a space."""
-        waiting = self.waiting | {space.space_id} if space.jobs else self.waiting - {space.space_id}
+        waiting = self.waiting
+        if space.jobs or waiting:
+            waiting = waiting | {space.space_id} if space.jobs else waiting - {space.space_id}
         return self._replace(spaces=self.spaces.set(space.space_id, space), waiting=waiting, number=number)
 
     def joined(self, space_id: str, principals: Iterable[str]) -> State:

@@ -130,11 +130,10 @@ def committed(turn: Turn, before: Space, outcome: Outcome, request: Doc, digest:
     """Keep what a step did, with its receipt; the receipt is made under the space as it was before."""
     receipt_id, number = turn.mint("rcpt", before.receipts.ids)
     receipt = receipts.make(turn, before, request, digest, receipt_id)
-    space = outcome.space.having(receipts=receipts.record(outcome.space.receipts, number, receipt))
     if outcome.job is None:
-        space = jobs.settled(space, number, receipts.committed(receipt, outcome.affected, turn.now))
+        space = jobs.recorded(outcome.space, number, receipts.committed(receipt, outcome.affected, turn.now))
     else:
-        space = jobs.waiting(space, number, receipts.pending(receipt, outcome.affected), outcome.job)
+        space = jobs.waiting(outcome.space, number, receipts.pending(receipt, outcome.affected), outcome.job)
         space = space if holds else jobs.settle(turn, space, number)
     state = turn.state.having(space, turn.number).joined(space.space_id, outcome.grantees)
     return state, {"receipt": space.receipts.docs[number]}
