@@ -241,8 +241,31 @@ class TestCursors:
 
     def test_at_any_other_change_it_is_left_to_the_provider(self, house: House) -> None:
         cursor = self.cursor(house.root)
-        house.root.create(scope=C2)
+        house.root.ok("subjects.ensure", subject_id="u2")
+        house.root.create(scope={"subject_id": "u2", "context_id": "c1"})
+        house.root.capture()
         assert self.alive(house.root, cursor) is not house.oracle.choices.cursor_dies_at_any_change
+
+    def test_what_had_to_die_does_not_come_back(self, house: House) -> None:
+        reader = house.holder("records_read")
+        first = self.cursor(reader)
+
+        def come_and_gone() -> None:
+            made = house.root.create()
+            house.root.ok("records.promote", record_id=made, expected_revision=1, to_scope=C2)
+
+        def frozen_and_not() -> None:
+            house.freeze()
+            house.unfreeze()
+
+        def gained_and_lost() -> None:
+            house.root.ok("grants.revoke", grant_id=house.grant(reader, "recall"))
+
+        for change in (come_and_gone, frozen_and_not, gained_and_lost):
+            cursor = self.cursor(reader)
+            change()
+            assert not self.alive(reader, cursor)
+            assert not self.alive(reader, first)
 
     def test_every_list_makes_cursors_of_its_own(self, house: House) -> None:
         house.profile()
@@ -281,6 +304,16 @@ class TestCursors:
         cursor = house.root.ok("spaces.list", page={"limit": 1})["next_cursor"]
         house.root.ok("spaces.list", page={"cursor": cursor})
         house.root.ok("spaces.freeze", space_id=home, expected_revision=1)
+        house.root.no("spaces.list", Code.CURSOR_INVALID, page={"cursor": cursor})
+
+    def test_of_spaces_dies_with_a_grant_that_has_come_and_gone(self, house: House) -> None:
+        other, governor = house.provision()
+        house.grant_in(other, governor, house.root)
+        third, stranger = house.provision()
+        cursor = house.root.ok("spaces.list", page={"limit": 1})["next_cursor"]
+        house.grant_in(third, stranger, house.root)
+        (own,) = house.root.ok("grants.list", view="own", space_id=third)["grants"]
+        stranger.ok("grants.revoke", space_id=third, grant_id=own["grant_id"])
         house.root.no("spaces.list", Code.CURSOR_INVALID, page={"cursor": cursor})
 
 

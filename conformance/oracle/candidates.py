@@ -66,7 +66,9 @@ def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
     selection.authorise(turn, wanted, turn.op.needs)
     held = [candidate for candidate in space.candidates.of(wanted["subject_id"]) if in_states(candidate, request)]
     items = pages.arranged(turn, selection.selected(turn, wanted, turn.op.needs, held, placement))
-    return Outcome(space, pages.reply(turn, request, items, cursors.mark(turn, space, lambda: items)))
+    return Outcome(
+        space, pages.reply(turn, request, items, cursors.mark(turn, space, lambda: space.candidates.of(wanted["subject_id"])))
+    )
 
 
 def in_states(candidate: Doc, request: Doc) -> bool:

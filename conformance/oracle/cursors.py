@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from conformance.oracle import authority
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Turn
@@ -19,24 +20,30 @@ Mark = list[Any]
 
 
 def mark(turn: Turn, space: Space, listed: Callable[[], Sequence[Doc]], grants: Sequence[Doc] | None = None) -> Mark:
-    """Give what a cursor dies with: the caller's effective grants and either any committed change or what it must die at.
+    """Give what a cursor dies with: the caller's own grants, and either any committed change or what it must die at.
 
-    ``listed`` gives the items that the request without its filters would list.
+    ``listed`` gives the documents that tell a change of what the request without its filters would list. Nothing here may ever
+    be again what it was: a cursor that had to die must not come back when a grant, a freeze or an item has come and gone.
     """
-    own = own_grants(turn.grants if grants is None else grants)
+    own = own_grants(own_of(turn, space) if grants is None else grants)
     if turn.choices.cursor_dies_at_any_change:
         return [own, space.version]
     return [own, space_mark(space), list(listed())]
 
 
+def own_of(turn: Turn, space: Space) -> list[Doc]:
+    """List the caller's grants of every state in a space, with whether each is effective now."""
+    return [{**grant, "effective": authority.is_effective(grant, turn)} for grant in space.grants.of(turn.caller)]
+
+
 def own_grants(grants: Sequence[Doc]) -> Mark:
-    """Tell a caller's effective grants apart from any others."""
-    return [[grant["grant_id"], grant["revision"]] for grant in grants]
+    """Tell a caller's grants, and which of them are effective, apart from any others."""
+    return [[grant["grant_id"], grant["revision"], grant.get("effective")] for grant in grants]
 
 
 def space_mark(space: Space) -> Mark:
-    """Tell a space's state and generation; a space that does not exist has neither."""
-    return [space.facts.get("state"), space.facts.get("authority_generation")]
+    """Tell a space's state and generation, and that they were changed; a space that does not exist has neither."""
+    return [space.facts.get(name) for name in ("state", "authority_generation", "revision")]
 
 
 def bound_to(turn: Turn, request: Doc) -> Mark:

@@ -162,9 +162,9 @@ def refuse_same_placement(record: Doc, to_scope: Doc) -> None:
 def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.records.list``: selection AND filters, with the count of the whole set whatever the page."""
     selection.authorise(turn, request["selection"], turn.op.needs)
-    selected = in_selection(turn, space, request, turn.op.needs)
-    items = pages.arranged(turn, filtered(selected, request))
-    members = pages.reply(turn, request, items, cursors.mark(turn, space, lambda: selected))
+    items = pages.arranged(turn, filtered(in_selection(turn, space, request, turn.op.needs), request))
+    mark = cursors.mark(turn, space, lambda: space.records.of(request["selection"]["subject_id"]))
+    members = pages.reply(turn, request, items, mark)
     return Outcome(space, {**members, "total_authorized": total(items)})
 
 

@@ -129,7 +129,7 @@ def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.reflections.list``: newest first, on exactly the request's selection and filters, ``stale`` as of now."""
     selection.authorise(turn, request["selection"], turn.op.needs)
     items = [read(turn, space, one) for one in shown(turn, space, request)]
-    mark = cursors.mark(turn, space, lambda: _unfiltered(turn, space, request))
+    mark = cursors.mark(turn, space, lambda: behind(space, request["selection"]["subject_id"]))
     return Outcome(space, pages.reply(turn, request, newest_first(items), mark))
 
 
@@ -151,10 +151,9 @@ def shown(turn: Turn, space: Space, request: Doc) -> list[Doc]:
     return [one for one in held if is_pinned_alike(one, request) and is_covered(turn, space, one)]
 
 
-def _unfiltered(turn: Turn, space: Space, request: Doc) -> list[Doc]:
-    held = space.reflections.of(request["selection"]["subject_id"])
-    alike = [one for one in held if same_member(one, request, "selection")]
-    return [read(turn, space, one) for one in alike if is_covered(turn, space, one)]
+def behind(space: Space, subject_id: str) -> list[Doc]:
+    """List what the reflections of a subject, and whether they are stale, depend on."""
+    return [*space.reflections.of(subject_id), *space.records.of(subject_id), *space.profiles.of(subject_id)]
 
 
 def is_pinned_alike(reflection: Doc, request: Doc) -> bool:

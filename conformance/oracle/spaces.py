@@ -66,7 +66,8 @@ def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.spaces.list``: the spaces where the caller has an effective grant."""
     seen = visible(turn)
     items = pages.arranged(turn, [document(one) for one in seen])
-    mark = [cursors.mark(turn, one, lambda: items, authority.effective(turn, one)) for one in seen]
+    mark = [[one.version, cursors.mark(turn, one, list)] for one in seen]
+    mark += [cursors.own_grants(cursors.own_of(turn, one)) for one in turn.state.homes_of(turn.caller)]
     return Outcome(space, pages.reply(turn, request, items, mark))
 
 
