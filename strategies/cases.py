@@ -7,8 +7,9 @@ it may be; what it says of strings does not touch numbers.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -160,3 +161,9 @@ def product(left: list[Case], right: list[Case]) -> list[Case]:
     """Merge each case of one list with each of the other, without those that a glance shows to be impossible."""
     merged = (both(a, b) for a in left for b in right)
     return [case for case in merged if case.kinds and case.values != ()]
+
+
+def case_label(case: Case) -> str:
+    """Name a case: its place, and a sum over all that it says, the same one in each process."""
+    said = f"{sorted(case.kinds)} {replace(case, kinds=frozenset())!r}"
+    return f"{case.where} {zlib.crc32(said.encode()):08x}"

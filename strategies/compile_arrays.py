@@ -13,8 +13,8 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from conformance.wire.canonical import same
 from strategies.admission import admits, item
-from strategies.cases import Case, Conjunction
-from strategies.pieces import Finish, Piece, choice, drawn, sizes
+from strategies.cases import Case, Conjunction, case_label
+from strategies.pieces import Piece, choice, drawn, marks, sizes, switch
 from strategies.reasons import Impossible
 from strategies.schema_source import SchemaSource
 
@@ -33,8 +33,11 @@ def arrays(source: SchemaSource, case: Case, build: Build) -> Piece:
     least = case.min_items
     if most is not None and most < least:
         raise Impossible(case.where, "minItems", f"no more than {most} items are possible, and {least} are asked for")
-    if case.unique and rest is not None and not first and rest.domain is not None:
-        return _subset(case, rest, most)
+    if case.unique and rest is not None and not first:
+        if rest.domain is not None:
+            return _subset(case, rest, most)
+        if least > 1:
+            return _several(rest, least, most)
     piece = _listed(case, first, rest, least, most)
     return Piece(piece.alone().filter(lambda value: admits(source, case, value))) if case.excluded else piece
 
@@ -71,10 +74,12 @@ def _listed(case: Case, first: Sequence[Piece], rest: Piece | None, least: int, 
     if table[-1] == 0 or not pieces:
         return Piece(None, list, (), None, 0)
     finishes = [piece.finish for piece in pieces]
+    length = switch(f"length {case_label(case)}", len(table))
+    base = length.base
 
     def draw_items(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> list[Any]:
         items: list[Any] = []
-        for index in range(draw(parts[0])):
+        for index in range(table[draw(parts[0]) - base]):
             place = min(index, len(finishes) - 1)
             value, finish = draw(parts[place + 1]), finishes[place]
             items.append(value if finish is None else finish(value))
@@ -82,30 +87,37 @@ def _listed(case: Case, first: Sequence[Piece], rest: Piece | None, least: int, 
 
     def draw_distinct(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> list[Any]:
         items: list[Any] = []
-        for index in range(draw(parts[0])):
-            place = min(index, len(finishes) - 1)
-            if not _add_another(draw, parts[place + 1], finishes[place], items):
-                break
+        wanted, attempts = table[draw(parts[0]) - base], 0
+        while attempts < wanted or (len(items) < least and attempts < _ATTEMPTS):
+            place = min(len(items), len(finishes) - 1)
+            value, finish = draw(parts[place + 1]), finishes[place]
+            value = value if finish is None else finish(value)
+            items += [] if any(same(value, other) for other in items) else [value]
+            attempts += 1
         return items if len(items) >= least else reject()
 
     strategies = [piece.part for piece in pieces]
     make = draw_distinct if case.unique else draw_items
-    return drawn(f"array {case.where}", make, [st.sampled_from(table), *strategies], 1 + least)
+    weights = [pieces[min(index, len(pieces) - 1)].weight for index in range(least)]
+    return drawn(f"array {case_label(case)}", make, [length.strategy, *strategies], 1 + sum(weights))
 
 
-def _add_another(draw: DrawFn, part: SearchStrategy[Any], finish: Finish | None, items: list[Any]) -> bool:
-    """Add an item that is not among ``items``; say whether one was found."""
-    for _ in range(_ATTEMPTS):
-        value = draw(part)
-        value = value if finish is None else finish(value)
-        if not any(same(value, other) for other in items):
-            items.append(value)
-            return True
-    return False
+def _several(piece: Piece, least: int, most: int | None) -> Piece:
+    """Draw two or more different items. Hypothesis's own list finds different ones when it shrinks, too."""
+    return Piece(st.lists(piece.alone(), min_size=least, max_size=sizes(least, most)[-1], unique_by=_identity), weight=1 + least)
+
+
+def _identity(value: Any) -> Any:
+    """Give a key that two JSON values share exactly when they are equal: 5 and 5.0 are, 1 and true are not."""
+    if isinstance(value, list):
+        return ("list", *map(_identity, value))
+    if isinstance(value, dict):
+        return frozenset((name, _identity(member)) for name, member in value.items())
+    return (isinstance(value, bool), value)
 
 
 def _subset(case: Case, piece: Piece, most: int | None) -> Piece:
-    """Draw different values of a short list: each draw picks from those that are left."""
+    """Draw different values of a short list, at once."""
     values: list[Any] = []
     for value in piece.domain or ():
         if not any(same(value, other) for other in values):
@@ -116,12 +128,12 @@ def _subset(case: Case, piece: Piece, most: int | None) -> Piece:
     if most == 0:
         return Piece(None, list, (), None, 0)
 
-    def draw_subset(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> list[Any]:
-        left = list(values)
-        return [copy.deepcopy(left.pop(draw(parts[len(left)]))) for _ in range(draw(parts[0]))]
+    some = marks(f"subset {case_label(case)}", len(values), case.min_items, most)
 
-    picks = [st.integers(0, last) for last in range(len(values))]
-    return drawn(f"subset {case.where}", draw_subset, [st.sampled_from(sizes(case.min_items, most)), *picks], 1 + case.min_items)
+    def pick(text: str) -> list[Any]:
+        return [copy.deepcopy(values[index]) for index in some.picked(text)]
+
+    return Piece(some.strategy, pick)
 
 
 def _containing(case: Case, build: Build, pieces: _Items) -> Piece:
@@ -138,7 +150,7 @@ def _containing(case: Case, build: Build, pieces: _Items) -> Piece:
             break
     if not options:
         raise Impossible(case.where, "contains", "no item can be what is to be contained")
-    return choice(f"contains {case.where}", options)
+    return choice(f"contains {case_label(case)}", options)
 
 
 def _placed(case: Case, build: Build, pieces: _Items, places: tuple[int, ...]) -> Piece:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 from hypothesis import reject
-from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from strategies.admission import admits, is_other, member
-from strategies.cases import Case, Conjunction, Shape
+from strategies.cases import Case, Conjunction, Shape, case_label
 from strategies.extra_members import Extras, extras_of
-from strategies.pieces import Finish, Piece, choice, drawn
+from strategies.pieces import Finish, Marks, Piece, choice, drawn, marks
 from strategies.reasons import Impossible, Unbuilt
 from strategies.schema_source import SchemaSource
 
 Build = Callable[[Conjunction], Piece]
 
-_GROUP = 6
 _NO_LIMIT = 10**6
 
 
@@ -44,7 +41,7 @@ def objects(source: SchemaSource, case: Case, build: Build) -> Piece:
         raise Impossible(case.where, "maxProperties", f"{len(plan.always)} members are required, and {plan.most} are allowed")
     if plan.extras is None and len(plan.always) + len(plan.options) < plan.least:
         raise Impossible(case.where, "minProperties", f"there are not {plan.least} members that are possible")
-    piece = _drawn(case.where, plan)
+    piece = _drawn(case_label(case), plan)
     return Piece(piece.alone().filter(lambda value: admits(source, case, value))) if case.excluded else piece
 
 
@@ -67,92 +64,38 @@ def _possible(build: Build, demands: Conjunction) -> Piece | None:
         return None
 
 
-def _drawn(where: str, plan: Plan) -> Piece:
+def _drawn(label: str, plan: Plan) -> Piece:
     """Put the plan into one function. What is heavy is drawn first; the names keep the order of the schema."""
     names = [*plan.always, *plan.options]
     pieces = [*plan.always.values(), *plan.options.values()]
     finishes: list[Finish | None] = [piece.finish for piece in pieces]
-    weights = [piece.weight for piece in pieces]
-    choose, choices = _presence(plan, weights)
-    extras, least, most = plan.extras, plan.least, plan.most
+    heavy_first = sorted(range(len(pieces)), key=lambda place: -pieces[place].weight)
+    fixed, extras, least, most = len(plan.always), plan.extras, plan.least, plan.most
+    options = _options(label, plan)
 
     def draw_object(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> dict[str, Any]:
-        places = choose(draw, parts)
-        result: dict[str, Any] = {names[place]: None for place in sorted(places)}
-        for place in places:
-            value, finish = draw(parts[place]), finishes[place]
-            result[names[place]] = value if finish is None else finish(value)
+        there = set() if options is None else {fixed + index for index in options.picked(draw(parts[-1]))}
+        result: dict[str, Any] = {name: None for place, name in enumerate(names) if place < fixed or place in there}
+        for place in heavy_first:
+            if place < fixed or place in there:
+                value, finish = draw(parts[place]), finishes[place]
+                result[names[place]] = value if finish is None else finish(value)
         if extras is not None and not extras.add(draw, result, least, most):
             reject()
         return result
 
-    strategies = [piece.part for piece in pieces]
-    return drawn(f"object {where}", draw_object, [*strategies, *choices], 1 + sum(weights[: len(plan.always)]))
+    parts = [*(piece.part for piece in pieces), *([] if options is None else [options.strategy])]
+    always = plan.always.values()
+    weight = (options is not None) + (extras is not None) + sum(piece.weight for piece in always)
+    return drawn(f"object {label}", draw_object, parts, weight, fixed + sum(piece.members for piece in always))
 
 
-Choose = Callable[[DrawFn, Sequence[SearchStrategy[Any]]], Sequence[int]]
-
-
-def _presence(plan: Plan, weights: Sequence[int]) -> tuple[Choose, list[SearchStrategy[Any]]]:
-    """Give the function that draws which members are there, heavy ones first, and the strategies that it draws from.
-
-    These strategies stand behind those of the members.
-    """
-    options = sorted(range(len(plan.always), len(weights)), key=lambda place: -weights[place])
-    fixed = range(len(plan.always))
-    if len(options) <= _GROUP:
-        return _from_table(plan, fixed, options, weights)
-    free = plan.least <= len(fixed) and plan.most >= len(weights)
-    return (_grouped if free else _picked)(plan, fixed, options, weights)
-
-
-def _ordered(places: Iterable[int], weights: Sequence[int]) -> tuple[int, ...]:
-    return tuple(sorted(places, key=lambda place: (-weights[place], place)))
-
-
-def _subsets(options: Sequence[int]) -> list[tuple[int, ...]]:
-    """Give all subsets, small ones first."""
-    return [subset for size in range(len(options) + 1) for subset in combinations(options, size)]
-
-
-def _from_table(
-    plan: Plan, fixed: Sequence[int], options: Sequence[int], weights: Sequence[int]
-) -> tuple[Choose, list[SearchStrategy[Any]]]:
-    capacity = 0 if plan.extras is None else _NO_LIMIT if plan.extras.most is None else plan.extras.most
-    sizes = range(plan.least - capacity, plan.most + 1)
-    table = [_ordered((*fixed, *subset), weights) for subset in _subsets(options) if len(fixed) + len(subset) in sizes]
-    if len(table) == 1:
-        return lambda _draw, _parts: table[0], []
-    return lambda draw, parts: table[draw(parts[-1])], [st.integers(0, len(table) - 1)]
-
-
-def _grouped(
-    _plan: Plan, fixed: Sequence[int], options: Sequence[int], weights: Sequence[int]
-) -> tuple[Choose, list[SearchStrategy[Any]]]:
-    """Many options: one choice for each group of them."""
-    groups = [_subsets(options[start : start + _GROUP]) for start in range(0, len(options), _GROUP)]
-
-    def choose(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> Sequence[int]:
-        picked = [place for group, part in zip(groups, parts[-len(groups) :], strict=True) for place in group[draw(part)]]
-        return _ordered((*fixed, *picked), weights)
-
-    return choose, [st.integers(0, len(group) - 1) for group in groups]
-
-
-def _picked(
-    plan: Plan, fixed: Sequence[int], options: Sequence[int], weights: Sequence[int]
-) -> tuple[Choose, list[SearchStrategy[Any]]]:
-    """Many options of which only so many may be there: draw how many, then which."""
-    capacity = 0 if plan.extras is None else _NO_LIMIT if plan.extras.most is None else plan.extras.most
-    fewest = max(0, plan.least - len(fixed) - capacity)
-    most = min(len(options), plan.most - len(fixed))
-
-    def choose(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> Sequence[int]:
-        left = list(options)
-        picked = [left.pop(draw(parts[len(weights) + len(left) - 1])) for _ in range(draw(parts[-1]))]
-        return _ordered((*fixed, *picked), weights)
-
-    return choose, [*(st.integers(0, last) for last in range(len(options))), st.integers(fewest, most)]
+def _options(label: str, plan: Plan) -> Marks | None:
+    """Give what draws which options are there, as many as the bounds ask for beside unnamed members."""
+    unnamed = 0 if plan.extras is None else _NO_LIMIT if plan.extras.most is None else plan.extras.most
+    most = min(len(plan.options), plan.most - len(plan.always))
+    least = max(0, plan.least - len(plan.always) - unnamed)
+    return None if most == 0 else marks(f"options {label}", len(plan.options), least, most)
 
 
 def _with_outside(source: SchemaSource, case: Case, build: Build) -> Piece:
@@ -170,7 +113,7 @@ def _with_outside(source: SchemaSource, case: Case, build: Build) -> Piece:
         raise Unbuilt(case.where, "patternProperties", "a member outside of a closed object is asked for")
     if not pieces:
         raise Impossible(case.where, "additionalProperties", "no member beside the named ones is possible")
-    return choice(f"outside {case.where}", pieces)
+    return choice(f"outside {case_label(case)}", pieces)
 
 
 _FRESH = ("a", "b", "extra", "x-a", "A1")

@@ -15,7 +15,7 @@ from strategies.cases import Case
 from strategies.formats import FORMATS
 from strategies.patterns import Alternatives, Node, Ranges, Repeat, Run, UnreadPattern, invert, lengths, read, runs
 from strategies.patterns import Sequence as Series
-from strategies.pieces import Piece, choice, drawn, one_of_values, sizes
+from strategies.pieces import Piece, choice, drawn, even, one_of_values, sizes, switch
 from strategies.reasons import Impossible, Unbuilt
 from strategies.schema_source import SchemaSource
 
@@ -41,7 +41,7 @@ def strings(source: SchemaSource, case: Case) -> Piece:
 def free_text(least: int, most: int | None) -> Piece:
     """Draw any text of a length; the plainest one is made of ``a``. No unpaired surrogates.
 
-    Hypothesis holds ``0`` for the simplest character, so ``0`` and ``a`` change places. What is long is filled up.
+    Hypothesis holds ``0`` for the simplest character, so it changes places with ``a``. What has to be long is filled up.
     """
     if most == 0:
         return one_of_values([""])
@@ -49,10 +49,15 @@ def free_text(least: int, most: int | None) -> Piece:
     alphabet = st.characters(exclude_categories=["Cs"])
     top = most if most is None or most <= 10_000 else 10_000
 
-    def finish(text: str) -> str:
-        return text.translate(_PLAIN).ljust(least, "a")
+    def filled(text: str) -> str:
+        return plain_text(text).ljust(least, "a")
 
-    return Piece(st.text(alphabet, min_size=drawn_least, max_size=top), finish)
+    return Piece(st.text(alphabet, min_size=drawn_least, max_size=top), filled if least > drawn_least else plain_text)
+
+
+def plain_text(text: str) -> str:
+    """Let ``0`` and ``a`` change places."""
+    return text.translate(_PLAIN)
 
 
 def _sorted_out(source: SchemaSource, case: Case, piece: Piece) -> Piece:
@@ -196,28 +201,20 @@ def _run(run: Run) -> Piece:
 
 
 def _spelled(alphabet: str, count: int) -> Piece:
-    """Draw a text of many characters as one number, which is faster: its digits are the characters.
-
-    They are spread over the text by an odd factor; 0 is the text of first characters.
-    """
+    """Draw a text of many characters as one number, which is faster: its digits are the characters."""
     base = len(alphabet)
     if base == 1:
         return one_of_values([alphabet * count])
-    top = base**count
-    factor = next(number for number in range(top * 7 // 11 | 1, top * 2, 2) if _coprime(number, base))
+    number = even(base**count)
 
-    def spell(number: int) -> str:
-        digits, rest = [], number * factor % top
+    def spell(drawn_number: int) -> str:
+        digits, rest = [], drawn_number - number.base
         for _ in range(count):
             rest, digit = divmod(rest, base)
             digits.append(alphabet[digit])
-        return "".join(digits)
+        return "".join(reversed(digits))
 
-    return Piece(st.integers(0, top - 1), spell)
-
-
-def _coprime(number: int, base: int) -> bool:
-    return all(number % divisor for divisor in range(2, base + 1) if base % divisor == 0)
+    return Piece(number.strategy, spell)
 
 
 def _tree(node: Node) -> Piece:
@@ -244,12 +241,13 @@ def _joined(pieces: Sequence[Piece], label: str) -> Piece:
 
 
 def _repeated(node: Repeat) -> Piece:
-    inner = _tree(node.part)
+    inner, label = _tree(node.part), f"repeated {node!r}"
     table = sizes(node.least, node.most)
+    length = switch(label, len(table))
 
     def repeat(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> str:
-        count, finish = draw(parts[0]), inner.finish
+        count, finish = table[draw(parts[0]) - length.base], inner.finish
         values = [draw(parts[1]) for _ in range(count)]
         return "".join(values if finish is None else map(finish, values))
 
-    return drawn(f"repeated {node!r}", repeat, [st.sampled_from(table), inner.part])
+    return drawn(label, repeat, [length.strategy, inner.part])

@@ -11,16 +11,16 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from referencing import Registry
 
 from strategies.admission import member
-from strategies.cases import Case, Conjunction, Sub
+from strategies.cases import Case, Conjunction, Sub, case_label
 from strategies.compile_strings import free_text
-from strategies.pieces import Piece
+from strategies.pieces import Piece, Switch, switch
 from strategies.reasons import Impossible
 from strategies.schema_source import Located, SchemaSource
 
 Build = Callable[[Conjunction], Piece]
 
 _ATTEMPTS = 12
-_FEW = st.sampled_from((0, 0, 0, 1, 1, 2))
+_FEW = (0, 0, 0, 1, 1, 2)
 _ANY_NAME = free_text(1, 24)
 
 
@@ -43,28 +43,29 @@ class Extras:
     demanded: Callable[[str], Conjunction]
     build: Build
     most: int | None
-    which: SearchStrategy[int]
+    count: Switch
+    which: Switch
     picks: tuple[SearchStrategy[int], ...]
     values: dict[Conjunction, Piece | None] = field(default_factory=dict)
 
     def add(self, draw: DrawFn, result: dict[str, Any], least: int, most: int) -> bool:
         """Add members until there are between ``least`` and ``most``; say whether that went well."""
-        wanted = min(max(draw(_FEW), least - len(result)), most - len(result))
+        wanted = min(max(_FEW[draw(self.count.strategy) - self.count.base], least - len(result)), most - len(result))
         for _ in range(max(0, wanted)):
-            family = self.families[draw(self.which)] if len(self.families) > 1 else self.families[0]
-            name = self._name(draw, family, result)
+            family = self.families[draw(self.which.strategy) - self.which.base] if len(self.families) > 1 else self.families[0]
+            name = self._name(draw, family, result, _ATTEMPTS if len(result) < least else 1)
             value = None if name is None else self._value(family, name)
             if name is not None and value is not None:
                 drawn = draw(value.part)
                 result[name] = drawn if value.finish is None else value.finish(drawn)
         return len(result) >= least
 
-    def _name(self, draw: DrawFn, family: Family, result: dict[str, Any]) -> str | None:
+    def _name(self, draw: DrawFn, family: Family, result: dict[str, Any], attempts: int) -> str | None:
         """Draw a name that is not taken yet, or None."""
         if family.names.domain is not None:
             left = [name for name in family.names.domain if name not in result and name not in self.known]
             return left[draw(self.picks[len(left) - 1])] if left else None
-        for _ in range(_ATTEMPTS):
+        for _ in range(attempts):
             name = draw(family.names.part)
             name = name if family.names.finish is None else family.names.finish(name)
             while family.free and (name in result or name in self.known):
@@ -111,7 +112,8 @@ def extras_of(source: SchemaSource, case: Case, build: Build, known: tuple[str, 
         lambda name: member(source, case, name),
         build,
         None if finite is None else len(finite),
-        st.integers(0, len(families) - 1),
+        switch(f"extras {case_label(case)}", len(_FEW)),
+        switch(f"families {case_label(case)}", len(families)),
         tuple(st.integers(0, last) for last in range(longest)),
     )
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
-from strategies.pieces import Piece
+from strategies.pieces import Piece, even
 
 _FIRST = datetime(2000, 1, 1, tzinfo=UTC)
 _AFTER = int((datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _FIRST).total_seconds())
@@ -28,7 +28,9 @@ EDGES = (
 )  # fmt: skip
 """Seconds on which calendars go wrong: leap days, ends of years and of eras, ends of clocks."""
 
-_TIMESTAMPS = 8 * _SPAN
+_NEAR = 30 * 366 * 86_400
+_FORMS = 6
+_TIMESTAMPS = _FORMS * _SPAN
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +54,20 @@ def _fraction(index: int) -> str:
 
 
 def timestamp(number: int) -> str:
-    """Give a Timestamp for each number from 0 to ``8 * _SPAN - 1``: whole seconds, fractions, and the edges with and without."""
-    index, form = divmod(number, 8)
-    whole = EDGES[index % len(EDGES)] if form >= 6 else _second(index % _SPAN)
-    return f"{whole}{_fraction(index) if form in (4, 5, 7) else ''}Z"
+    """Give a Timestamp for each number from 0 to ``6 * _SPAN - 1``.
+
+    The first sixth are the seconds of all years, then come those of thirty years from 2000 on, both again with fractions, and
+    the edges with and without.
+    """
+    form, index = divmod(number, _SPAN)
+    whole = EDGES[index % len(EDGES)] if form >= 4 else _second(index % _NEAR if form % 2 else index)
+    return f"{whole}{_fraction(index) if form in (2, 3, 5) else ''}Z"
 
 
-def _scrambled(bits: int) -> Callable[[int], int]:
-    """Spread small numbers over all digits; 0 stays 0, and no two numbers meet."""
-    return lambda number: number * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**bits
-
-
-def _numbered(top: int, write: Callable[[int], str]) -> Format:
-    return Format(Piece(st.integers(0, top), write), tuple(write(number) for number in (0, 1, 7, 12345, top // 3, top)))
+def _numbered(count: int, write: Callable[[int], str]) -> Format:
+    number = even(count)
+    samples = (0, 1, 7, 12345, count // 3, count // 2, count - 1)
+    return Format(Piece(number.strategy, lambda drawn: write(drawn - number.base)), tuple(write(index) for index in samples))
 
 
 def _worded(alphabet: str, write: Callable[[str], str], least: int = 0, most: int = 40) -> Format:
@@ -72,12 +75,13 @@ def _worded(alphabet: str, write: Callable[[str], str], least: int = 0, most: in
     return Format(piece, tuple(write(word) for word in ("a" * least, "a" * most, alphabet[:most])))
 
 
-_scramble_128, _scramble_32 = _scrambled(128), _scrambled(32)
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _UNRESERVED = _LOWER + "0123456789-._~"
 _DATE_TIME = Format(
-    Piece(st.integers(0, _TIMESTAMPS - 1), timestamp),
-    tuple(timestamp(8 * index + form) for form in range(8) for index in (0, 1, 11, 28, 59, 86399, _AFTER, _AFTER + 1, _SPAN - 1)),
+    _numbered(_TIMESTAMPS, timestamp).piece,
+    tuple(
+        timestamp(form * _SPAN + index) for form in range(_FORMS) for index in (*range(31), 86_399, _AFTER, _AFTER + 1, _SPAN - 1)
+    ),
 )
 _URIS = ("https://a.example/", "http://a.example:8080/", "urn:a:", "mailto:a@a.example?subject=")
 
@@ -89,20 +93,20 @@ def _uri(word: str) -> str:
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
         "date-time": _DATE_TIME,
-        "date": _numbered(_TIMESTAMPS - 1, lambda number: timestamp(number)[:10]),
-        "time": _numbered(_TIMESTAMPS - 1, lambda number: timestamp(number)[11:]),
+        "date": _numbered(_TIMESTAMPS, lambda number: timestamp(number)[:10]),
+        "time": _numbered(_TIMESTAMPS, lambda number: timestamp(number)[11:]),
         "uri": _worded(_UNRESERVED, _uri),
         "iri": _worded(_UNRESERVED, _uri),
         "uri-reference": _worded(_UNRESERVED, lambda word: f"/{word}"),
         "iri-reference": _worded(_UNRESERVED, lambda word: f"/{word}"),
         "uri-template": _worded(_LOWER, lambda word: f"https://a.example/{{{word}}}", least=1),
-        "uuid": _numbered(2**128 - 1, lambda number: str(uuid.UUID(int=_scramble_128(number)))),
+        "uuid": _numbered(2**128, lambda number: str(uuid.UUID(int=number))),
         "email": _worded(_LOWER, lambda word: f"{word}@a.example", least=1),
         "idn-email": _worded(_LOWER, lambda word: f"{word}@a.example", least=1),
         "hostname": _worded(_LOWER, lambda word: f"{word}.example", least=1),
         "idn-hostname": _worded(_LOWER, lambda word: f"{word}.example", least=1),
-        "ipv4": _numbered(2**32 - 1, lambda number: str(ipaddress.IPv4Address(_scramble_32(number)))),
-        "ipv6": _numbered(2**128 - 1, lambda number: str(ipaddress.IPv6Address(_scramble_128(number)))),
+        "ipv4": _numbered(2**32, lambda number: str(ipaddress.IPv4Address(number))),
+        "ipv6": _numbered(2**128, lambda number: str(ipaddress.IPv6Address(number))),
         "json-pointer": _worded(_LOWER + "/0123456789", lambda word: f"/{word}" if word else ""),
         "relative-json-pointer": _worded(_LOWER, lambda word: f"{len(word)}/{word}"),
         "regex": _worded(_LOWER, lambda word: f"^{word}$"),

@@ -110,7 +110,7 @@ class Compiler:
                     failures.append(error)
         if not pieces:
             raise _gravest(failures, demands)
-        return choice(f"choice {demands[0].located.where if demands else ''}", pieces)
+        return choice(f"choice {demands!r}", pieces)
 
 
 Build = Callable[[Conjunction], Piece]

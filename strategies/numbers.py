@@ -114,7 +114,7 @@ def _inward(bound: float, towards: float) -> float:
     return math.nextafter(value, towards) if outside else value
 
 
-def _plain_number(value: float) -> int | float:
+def plain_number(value: float) -> int | float:
     """Write a whole number as one; so zero is 0, and no minus zero comes about."""
     return int(value) if value.is_integer() and abs(value) <= SAFE else value
 
@@ -126,7 +126,7 @@ def numbers(source: SchemaSource, case: Case) -> Piece:
         raise Impossible(case.where, "minimum", f"no number is left between {case.minimum} and {case.maximum}")
     if case.multiples:
         return _multiples(source, case)
-    piece = Piece(st.floats(low, high, allow_nan=False, allow_infinity=False), _plain_number)
+    piece = Piece(st.floats(low, high, allow_nan=False, allow_infinity=False), plain_number)
     if not case.excluded and not case.unmultiples:
         return piece
     return Piece(piece.alone().filter(lambda value: admits(source, case, value)))

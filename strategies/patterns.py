@@ -1,7 +1,7 @@
 """Regular expressions of ECMA-262, read into trees and turned into draws.
 
-Literals, ``.``, escapes, character classes, groups, alternatives, quantifiers, and anchors at both ends are read. Look-around, back
-references and word boundaries are not and raise ``UnreadPattern``; a pattern with these is drawn by ``st.from_regex``.
+Read are literals, ``.``, escapes, classes, groups, alternatives, quantifiers, and anchors at both ends. Look-around, back
+references and word boundaries are not: they raise ``UnreadPattern``, and ``st.from_regex`` draws such a pattern.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ smallest one that begins alike, and throws away those that grow beyond that.
 from __future__ import annotations
 
 import copy
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +27,8 @@ Finish = Callable[[Any], Any]
 class Piece:
     """What draws one value: a strategy and the function that finishes what it draws.
 
-    Without a strategy the value is ``constant``. ``domain`` lists all values where they are few. ``weight`` counts the draws of a
-    small value: members of little weight are drawn last.
+    Without a strategy the value is ``constant``. ``domain`` lists all values where they are few. Of the smallest value ``weight``
+    counts the draws and ``members`` the members.
     """
 
     strategy: SearchStrategy[Any] | None = None
@@ -35,6 +36,7 @@ class Piece:
     constant: Any = None
     domain: tuple[Any, ...] | None = None
     weight: int = 1
+    members: int = 0
 
     @property
     def part(self) -> SearchStrategy[Any]:
@@ -55,7 +57,71 @@ def one_of_values(values: Sequence[Any]) -> Piece:
     return Piece(st.sampled_from(domain), finish, None, domain)
 
 
-def drawn(label: str, make: Callable[..., Any], parts: Sequence[SearchStrategy[Any]], weight: int = 1) -> Piece:
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A choice that decides what is drawn after it: ``draw(strategy) - base`` is an index, 0 the plainest.
+
+    Hypothesis varies an example by copying integers to where others stood. A copied switch would ask for more than the varied
+    example holds, and the example would be thrown away; so each switch has numbers of its own that fit nowhere else.
+    """
+
+    strategy: SearchStrategy[int]
+    base: int
+
+
+def switch(label: str, count: int) -> Switch:
+    """Make the switch of a piece with this label, for indexes below ``count``."""
+    base = _SWITCHES + zlib.crc32(label.encode()) * _SPACING
+    return Switch(st.integers(base, base + count - 1), base)
+
+
+def even(count: int) -> Switch:
+    """Make a choice of a number below ``count`` (after ``base`` is taken away), each as likely as the other.
+
+    Hypothesis draws small numbers more often, but not from a range that is narrow beside what it begins with.
+    """
+    base = 1 << (count.bit_length() + _NARROW)
+    return Switch(st.integers(base, base + count - 1), base)
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """A choice of some of several things, drawn as one text: each thing has a character, and shrinking takes single ones out.
+
+    The characters are private ones, other ones for each label, so that no other text fits (see ``Switch``).
+    """
+
+    strategy: SearchStrategy[str]
+    first: int
+    count: int
+    least: int
+    most: int
+
+    def picked(self, text: str) -> list[int]:
+        """Give the indexes that a drawn text stands for, in its order, at least ``least`` of them and at most ``most``."""
+        indexes = list(dict.fromkeys(ord(char) - self.first for char in text))
+        if len(indexes) < self.least:
+            indexes += [index for index in range(self.count) if index not in indexes][: self.least - len(indexes)]
+        return indexes[: self.most]
+
+
+def marks(label: str, count: int, least: int, most: int) -> Marks:
+    """Make the marks of a piece with this label, for ``least`` to ``most`` of ``count`` things, half of them on average."""
+    first = _PRIVATE + zlib.crc32(label.encode()) % (_PRIVATE_COUNT - count)
+    alphabet = "".join(chr(first + index) for index in range(count))
+    longest = max(least, min(most, count + count * 2 // 5))
+    return Marks(st.text(alphabet, min_size=least, max_size=max(1, longest)), first, count, least, most)
+
+
+# Beyond 2**44 Hypothesis draws from a narrow range evenly; all stay below 2**53.
+_SWITCHES = 2**44
+_SPACING = 2**16
+_NARROW = 48
+_PRIVATE = 0xF0000
+_PRIVATE_COUNT = 0x1FFFE
+
+
+def drawn(label: str, make: Callable[..., Any], parts: Sequence[SearchStrategy[Any]], weight: int = 1, members: int = 0) -> Piece:
     """Make a piece of a function that draws from ``parts``.
 
     ``label`` tells it from other pieces: Hypothesis tries what it drew for a strategy in other places with the same label, and
@@ -65,25 +131,26 @@ def drawn(label: str, make: Callable[..., Any], parts: Sequence[SearchStrategy[A
     def draw_piece(draw: DrawFn, *parts: SearchStrategy[Any], _label: str = label) -> Any:
         return make(draw, parts)
 
-    return Piece(st.composite(draw_piece)(*parts), weight=weight)
+    return Piece(st.composite(draw_piece)(*parts), weight=weight, members=members)
 
 
 def choice(label: str, pieces: Sequence[Piece]) -> Piece:
-    """Draw one of several pieces, the first one the plainest. Those with few values become one list of values."""
+    """Draw one of several pieces, small ones first. Those with few values become one list of values, in its order."""
     if len(pieces) == 1:
         return pieces[0]
     if all(piece.domain is not None for piece in pieces):
         return one_of_values([value for piece in pieces for value in piece.domain or ()])
-    which = st.integers(0, len(pieces) - 1)
-    finishes = tuple(piece.finish for piece in pieces)
+    pieces = sorted(pieces, key=lambda piece: (piece.members, piece.weight))
+    which = switch(f"{label} {len(pieces)}", len(pieces))
+    finishes, base = tuple(piece.finish for piece in pieces), which.base
 
     def choose(draw: DrawFn, parts: Sequence[SearchStrategy[Any]]) -> Any:
-        index = draw(parts[0])
+        index = draw(parts[0]) - base
         value, finish = draw(parts[index + 1]), finishes[index]
         return value if finish is None else finish(value)
 
     parts = [piece.part for piece in pieces]
-    return drawn(label, choose, [which, *parts], 1 + min(piece.weight for piece in pieces))
+    return drawn(label, choose, [which.strategy, *parts], 1 + pieces[0].weight, pieces[0].members)
 
 
 def sizes(least: int, most: int | None, usual: int = 3) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ _MAPS = ("dependencies", "patternProperties", "properties")
 class Located:
     """A schema and its place: ``where`` is an absolute reference (``<base>#/<pointer>``) and its identity."""
 
-    schema: Any
+    schema: Any = field(repr=False)
     where: str
     resolver: Any = field(repr=False)
 

@@ -1,0 +1,1 @@
+"""Figures: scripts that are run by nox, not by pytest."""
