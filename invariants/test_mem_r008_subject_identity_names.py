@@ -12,7 +12,7 @@ from conformance.bench import Bench
 from conformance.caller import Caller, all_made
 from conformance.wire.vocabulary import Code
 from conformance.world import World
-from strategies.identifiers import ID_LIMIT, LOOK_ALIKES, colliding_pairs, look_alikes
+from strategies.identifiers import ID_LIMIT, LOOK_ALIKES, SEPARATORS, colliding_pairs, look_alikes
 
 KINDS = ("app:user", "app:bot")
 
@@ -143,10 +143,8 @@ def test_look_alike_keys_and_kinds_are_apart(bench: Bench, names: tuple[str, str
         world.same([[kind, f"of {number}", 1]], seen, "look-alike kinds of profiles were run together")
 
 
-@given(pairs=colliding_pairs())
-def test_joined_names_do_not_collide(bench: Bench, pairs: tuple[tuple[str, str], tuple[str, str]]) -> None:
-    """A placement is a pair of names, whatever separator they would be joined by; a profile is a subject and a kind."""
-    world = bench.world()
+def _apart(world: World, pairs: Sequence[tuple[str, str]]) -> None:
+    """Keep a record and a profile under each pair of names, and find each under its own alone."""
     for number, (subject, context) in enumerate(pairs):
         subject_id = world.root.ensure(world.name(subject))
         world.root.create(scope={"subject_id": subject_id, "context_id": context}, content={"text": f"of {number}"})
@@ -159,6 +157,20 @@ def test_joined_names_do_not_collide(bench: Bench, pairs: tuple[tuple[str, str],
         documents = world.root.do("profile.get", subject_id=subject_id, kinds=[context])["documents"]
         texts = [document["content"]["text"] for document in documents]
         world.same([f"of {number}"], texts, "the profiles of two subjects were run together")
+
+
+@given(pairs=colliding_pairs())
+@pytest.mark.examples(0.3)
+def test_joined_names_do_not_collide(bench: Bench, pairs: tuple[tuple[str, str], tuple[str, str]]) -> None:
+    """A placement is a pair of names, whatever separator they would be joined by; a profile is a subject and a kind."""
+    _apart(bench.world(), pairs)
+
+
+def test_no_separator_joins_names(bench: Bench) -> None:
+    """Two pairs of names that any of the usual separators joins to one text are still two."""
+    for number, separator in enumerate(SEPARATORS):
+        left, middle, right = f"a{number}", "b", "c"
+        _apart(bench.world(), [(f"{left}{separator}{middle}", right), (left, f"{middle}{separator}{right}")])
 
 
 PATHS: Sequence[tuple[str, Sequence[str]]] = (

@@ -73,6 +73,21 @@ def test_revocation_ends_every_operation_at_once(bench: Bench) -> None:
     world.same(["revoked", 2], seen, "a revoked grant is not shown as revoked to its grantee")
 
 
+def test_revocation_ends_every_operation_beside_another_grant(bench: Bench) -> None:
+    """What only the revoked grant gave is gone in every operation, though its holder still sees the space by another one."""
+    world = bench.world()
+    holder, grant_id = _holder(world, bench)
+    world.root.grant(holder, capabilities=["recall"], subject_ids=["nobody"], context_ids=["nowhere"])
+    requests = _requests(world)
+    _warm(holder, requests)
+    world.root.do("grants.revoke", grant_id=grant_id)
+    with world.unchanged():
+        for row, members in requests:
+            holder.denied(row.stem, **members)
+    listed = [space["space_id"] for space in holder.all("spaces.list")]
+    world.expect(world.space_id in listed, "a revocation hides the space though another grant is effective", seen=listed)
+
+
 @pytest.mark.needs(controls=["clock"])
 def test_a_revoked_grant_stays_dead_as_time_goes_on(bench: Bench) -> None:
     """A revocation is not for a while: a second, a minute and a year later the grant still authorises nothing."""
