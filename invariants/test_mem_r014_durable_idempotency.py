@@ -182,6 +182,35 @@ def test_look_alike_keys_are_different_keys(bench: Bench, keys: tuple[str, ...])
         world.same(receipt, world.root.accepted(call), "a key replays another key's receipt")
 
 
+def test_keys_that_a_collation_takes_for_one_are_different_keys(bench: Bench) -> None:
+    """Neither case, outer spaces, normal form, width nor an invisible mark is taken out of a key (F26)."""
+    world = bench.world()
+    scope = world.scope()
+    keys = (
+        "k",
+        "K",
+        "k ",
+        " k",
+        "k\u200b",
+        "\uff4b",
+        "\u212a",
+        "\u00e9",
+        "e\u0301",
+        "1",
+        "01",
+        "1.0",
+        "\u00df",
+        "ss",
+        "a" * 127,
+        "a" * 128,
+    )
+    made_ids = []
+    for number, key in enumerate(keys):
+        members = {"kind": "note", "content": {"text": f"{number}"}, "scope": scope}
+        made_ids.append(made(world.root.do("records.create", **members, idempotency_key=key), "record"))
+    world.same(len(keys), len(set(made_ids)), "two keys share a record")
+
+
 def test_another_principal_is_another_key(bench: Bench) -> None:
     """Two principals use one key for two payloads: both commit, each replays its own, in every operation that mutates."""
     for stem in _mutations(bench.world()):

@@ -145,7 +145,7 @@ def test_promote_stays_with_its_subject(bench: Bench) -> None:
     world = bench.world()
     record_id = world.root.create()
     members: dict[str, Any] = {"record_id": record_id, "expected_revision": 1}
-    others = [world.scope("u2", context) for context in PLACES]
+    others = [world.scope("u2", context) for context in ("c2", None, "c1")]
     with world.unchanged():
         for other in others:
             world.root.refused("records.promote", Code.INVALID_VALUE, field=Field.TO_SUBJECT, **members, to_scope=other)
