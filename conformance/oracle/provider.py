@@ -137,6 +137,10 @@ class Oracle(OraclePort):
 
     def restart(self) -> None:
         """Write everything as JSON, drop it, and read it back into a new instance."""
-        text = json.dumps(self.save())
+        saved = self.save()
+        spaces = saved["state"].pop("spaces")  # texts already
+        text = json.dumps(saved)
         self.state = State()
-        self.restore(json.loads(text))
+        saved = json.loads(text)
+        saved["state"]["spaces"] = spaces
+        self.restore(saved)

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from immutables import Map
 
+from conformance.oracle.shelf import Shelf
+
 Doc = dict[str, Any]
 
 _EMPTY: Map[Any, Any] = Map()
@@ -134,18 +136,20 @@ class Space(NamedTuple):
 
 
 class State(NamedTuple):
-    """All spaces, which of them a principal was ever granted something in, which have jobs, who may call, the last number."""
+    """All spaces, which of them a principal was ever granted something in, which have jobs, who may call, the last number.
 
-    spaces: Map[str, Space] = _EMPTY
-    homes: Map[str, Map[str, int]] = _EMPTY
+    ``homes`` maps a principal id to its spaces, oldest first; ``credentials`` maps what a caller shows to its principal id.
+    """
+
+    spaces: Shelf[Space] = Shelf()
+    homes: Map[str, tuple[str, ...]] = _EMPTY
     waiting: frozenset[str] = frozenset()
     credentials: Map[str, str] = _EMPTY
     number: int = 0
 
     def homes_of(self, principal_id: str) -> list[Space]:
         """List the spaces where a principal is or was a grantee, oldest first."""
-        homes = self.homes.get(principal_id)
-        return [] if homes is None else [self.spaces[space_id] for space_id, _ in sorted(homes.items(), key=_number)]
+        return [self.spaces[space_id] for space_id in self.homes.get(principal_id, ())]
 
     def having(self, space: Space, number: int) -> State:
         """Give this state with another version of a space."""
@@ -158,8 +162,8 @@ class State(NamedTuple):
         """Give this state with a space among the homes of principals."""
         homes = self.homes
         for principal_id in principals:
-            own = homes.get(principal_id) or Map()
-            homes = homes if space_id in own else homes.set(principal_id, own.set(space_id, self.number))
+            own = homes.get(principal_id, ())
+            homes = homes if space_id in own else homes.set(principal_id, (*own, space_id))
         return self if homes is self.homes else self._replace(homes=homes)
 
 

@@ -1,36 +1,51 @@
-"""State to JSON and back: what a restart goes through (harness.md, the in-process oracle). ``load(dump(state)) == state``."""
+"""State to JSON and back: what a restart goes through (harness.md, the in-process oracle). ``load(dump(state)) == state``.
+
+Each space is a text of its own, so that a file keeps them side by side and only what changed is written again.
+"""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from immutables import Map
 
+from conformance.oracle.shelf import Shelf
 from conformance.oracle.state import Job, Ledger, Row, Space, State, Table
 
 TABLES = ("subjects", "grants", "candidates", "records", "profiles", "reflections", "exports", "imports")
 
 
 def dump(state: State) -> dict[str, Any]:
-    """Give a state as JSON. Documents are the state's own: they are to be written, not changed."""
+    """Give a state as JSON; ``spaces`` maps each space id to the JSON text of the space."""
     return {
         "number": state.number,
-        "credentials": dict(sorted(state.credentials.items())),
-        "homes": {principal: dict(sorted(homes.items())) for principal, homes in sorted(state.homes.items())},
-        "spaces": [dump_space(space) for _, space in sorted(state.spaces.items())],
+        "waiting": sorted(state.waiting),
+        "credentials": dict(state.credentials),
+        "homes": {principal_id: list(homes) for principal_id, homes in state.homes.items()},
+        "spaces": state.spaces.texts(write_space),
     }
 
 
 def load(saved: dict[str, Any]) -> State:
-    """Give the state that ``dump`` wrote."""
-    spaces = {space.space_id: space for space in map(load_space, saved["spaces"])}
+    """Give the state that ``dump`` wrote; a space is read when it is first asked for."""
     return State(
-        spaces=Map(spaces),
-        homes=Map({principal: Map(homes) for principal, homes in saved["homes"].items()}),
-        waiting=frozenset(space_id for space_id, space in spaces.items() if space.jobs),
+        spaces=Shelf.sealed(saved["spaces"], read_space),
+        homes=Map({principal_id: tuple(homes) for principal_id, homes in saved["homes"].items()}),
+        waiting=frozenset(saved["waiting"]),
         credentials=Map(saved["credentials"]),
         number=saved["number"],
     )
+
+
+def write_space(space: Space) -> str:
+    """Give a space as JSON text."""
+    return json.dumps(dump_space(space))
+
+
+def read_space(text: str) -> Space:
+    """Give the space that ``write_space`` wrote."""
+    return load_space(json.loads(text))
 
 
 def dump_space(space: Space) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from conformance.oracle import activation, candidates, exports, filters, records, store
-from conformance.oracle.state import Doc, Space, State
+from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from tests.seeded import altered, scoped
 from tests.seeded.fault import Fault, Patch, Patched, Provider, Wrapper, always, patched
@@ -108,16 +108,13 @@ def _reopened(original: Any) -> Any:
     return delete
 
 
-def _unmarked_at_restart(original: Callable[[Doc], State]) -> Any:
+def _unmarked_at_restart(original: Callable[[Doc], Space]) -> Any:
     """Read the store back without the mark of deletion."""
 
-    def load(saved: Doc) -> State:
-        spaces = [
-            {**space, "records": [[*row[:3], _living(row[3])] for row in space["records"]]} for space in saved["spaces"]
-        ]
-        return original({**saved, "spaces": spaces})
+    def load_space(saved: Doc) -> Space:
+        return original({**saved, "records": [[*row[:3], _living(row[3])] for row in saved["records"]]})
 
-    return load
+    return load_space
 
 
 # -- faults that remember what was deleted
@@ -259,5 +256,5 @@ FAULTS: tuple[Fault, ...] = (
     _fault("candidate_reopened", "deleting a reviewed record brings its candidate back into review",
            altered.step("records.delete", _reopened), source="ours"),
     _fault("unmarked_at_restart", "a restart loses the mark of deletion",
-           Patch(store, "load", _unmarked_at_restart), source="ours"),
+           Patch(store, "load_space", _unmarked_at_restart), source="ours"),
 )  # fmt: skip
