@@ -15,17 +15,17 @@ from conformance.wire.validation import pointer
 from strategies.schema_walk import Site
 from strategies.timestamps import INVALID_TIMESTAMPS
 
+Sample = Callable[[str], Any]
+"""Gives a valid value for a reference of the bundle."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a breaker may need besides the value: the site, the other sites of the request by place, and valid values.
-
-    ``sample`` gives a valid value for a reference of the bundle.
-    """
+    """What a breaker may need besides the value: the site, the other sites of the request by place, and valid values."""
 
     site: Site
     by_place: Mapping[str, Sequence[Site]]
-    sample: Callable[[str], Any]
+    sample: Sample
 
     @property
     def beside(self) -> Mapping[str, Any]:

@@ -64,17 +64,19 @@ def uncanonical_contents() -> SearchStrategy[dict[str, Any]]:
 
 
 _FRAME = len('{"text":""}')
-_MULTIBYTE = "\u00e9\u20ac\U0001f600"  # 2, 3 and 4 bytes: their sum is 9
+_HARD_TO_COUNT = '\u00e9\u20ac\U0001f600"\x1f'
+_ITS_BYTES = 2 + 3 + 4 + len(r"\"") + len(r"\u001f")
 
 
 def content_of_bytes(n: int, *, multibyte: bool = False) -> dict[str, Any]:
     """Return a content of exactly ``n`` content bytes (UTF-8 length of its RFC 8785 form).
 
-    With ``multibyte`` the text is of 2-, 3- and 4-byte characters as far as they fit, so that its length in characters, in
-    UTF-16 units and in bytes all differ. Raises ValueError below 11 bytes: that is what the empty text takes.
+    With ``multibyte`` the text is, as far as they fit, of characters of 2, 3 and 4 bytes and of such that the form escapes:
+    then its length in characters, in UTF-16 units, in UTF-8 bytes and in content bytes all differ. Raises ValueError below 11
+    bytes: that is what the empty text takes.
     """
     room = n - _FRAME
     if room < 0:
         raise ValueError(f"no content has {n} bytes; the empty text has {_FRAME}")
-    whole, rest = divmod(room, len(_MULTIBYTE.encode())) if multibyte else (0, room)
-    return {"text": _MULTIBYTE * whole + "a" * rest}
+    whole, rest = divmod(room, _ITS_BYTES) if multibyte else (0, room)
+    return {"text": _HARD_TO_COUNT * whole + "a" * rest}

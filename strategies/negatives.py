@@ -19,7 +19,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from conformance.wire.bundle import Bundle
 from conformance.wire.validation import pointer
 from conformance.wire.vocabulary import Reason
-from strategies.breakers import BREAKERS, Surroundings
+from strategies.breakers import BREAKERS, Sample, Surroundings
 from strategies.from_schema import from_schema
 from strategies.places import Place, places, replaced, value_at
 from strategies.proof import also_broken, cleanly_broken
@@ -28,7 +28,6 @@ from strategies.routes import keeps_way, requests_on_way
 from strategies.schema_walk import Site, sites
 
 FILTER_MEMBER = "cognition_filter"
-
 
 _TRIES = 4
 """How many valid requests to try for an edit that breaks one keyword alone: some requests drag a condition along."""
@@ -118,7 +117,7 @@ class _Attempt:
 
 def _attempt(draw: DrawFn, bundle: Bundle, target: Target, base: dict[str, Any]) -> _Attempt:
     place = draw(st.sampled_from(places(base, target.site.spot.place)))
-    broken = list(_broken(draw, bundle, target, value_at(base, place)))
+    broken = list(_broken(bundle, target, value_at(base, place), lambda ref: draw(from_schema(bundle, ref))))
     first = draw(st.integers(0, max(0, len(broken) - 1)))
     return _Attempt(base, place, [*broken[first:], *broken[:first]])
 
@@ -132,25 +131,34 @@ def _fixed(bundle: Bundle, target: Target, base: dict[str, Any], fixed: Mapping[
     return base
 
 
-def _broken(draw: DrawFn, bundle: Bundle, target: Target, value: Any) -> Iterator[Any]:
+def edits_of(bundle: Bundle, target: Target, base: dict[str, Any], sample: Sample) -> Iterator[Edit]:
+    """Give every clean edit of one valid request; none where it does not lead to the target or cannot be broken cleanly.
+
+    ``sample`` gives a valid value for a reference of the bundle; a few keywords (a forbidden member) are broken with one.
+    """
+    for place in places(base, target.site.spot.place):
+        for value in _broken(bundle, target, value_at(base, place), sample):
+            edit = _clean(bundle, target, _Attempt(base, place, [value]))
+            if edit is not None:
+                yield edit
+
+
+def _broken(bundle: Bundle, target: Target, value: Any, sample: Sample) -> Iterator[Any]:
     """Give broken values for the place where the target's keyword applies, which holds ``value``."""
     site = target.site
-
-    def sample(ref: str) -> Any:
-        return draw(from_schema(bundle, ref))
-
     around = Surroundings(site, _kin(bundle, target.op), sample)
     if site.spot.steps and site.spot.steps[-1].kind == "name":
-        yield from _renamed(value, draw(st.sampled_from(sorted(value))), around)
+        yield from _renamed(value, around)
     else:
         yield from BREAKERS[site.keyword](site.argument, value, around)
 
 
-def _renamed(members: dict[str, Any], name: str, around: Surroundings) -> Iterator[Any]:
+def _renamed(members: dict[str, Any], around: Surroundings) -> Iterator[Any]:
     """Give ``members`` with one name broken: what applies to names is broken by renaming a member."""
-    for broken in BREAKERS[around.site.keyword](around.site.argument, name, around):
-        if broken not in members:
-            yield {(broken if key == name else key): member for key, member in members.items()}
+    for name in members:
+        for broken in BREAKERS[around.site.keyword](around.site.argument, name, around):
+            if broken not in members:
+                yield {(broken if key == name else key): member for key, member in members.items()}
 
 
 @lru_cache(maxsize=256)

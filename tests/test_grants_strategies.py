@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.wire.bundle import instant, load
 from strategies import grants, vocabulary
 from strategies.grants import GrantShape
-from tests.drawing import plainest, reached
+from tests.sampling import plainest, reached
 
 BUNDLE = load()
 SUBJECTS = ("a", "A", "b")

@@ -10,7 +10,7 @@ from hypothesis import given
 from conformance.wire.bundle import instant, is_timestamp, load
 from strategies import identifiers, timestamps
 from strategies.vocabulary import member_schema
-from tests.drawing import plainest, reached
+from tests.sampling import plainest, reached
 
 BUNDLE = load()
 ID = BUNDLE.model("Id")
