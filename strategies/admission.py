@@ -45,7 +45,7 @@ def member(source: SchemaSource, case: Case, name: str) -> Conjunction:
     """Give what a case demands of the member of this name. Without repetition."""
     demands = [sub for shape in case.shapes for sub in matching(shape, name)]
     if not names_allow(source, case, name):
-        demands += [sub for sub in case.names if source.accepts(sub.located, name) is not sub.holds]
+        demands += [sub.forbidding() for sub in case.names if source.accepts(sub.located, name) is not sub.holds]
     return tuple(dict.fromkeys(demands))
 
 
@@ -85,6 +85,7 @@ def _string(source: SchemaSource, case: Case, value: str) -> bool:
         and all(searches(pattern, value) for pattern in case.patterns)
         and not any(searches(pattern, value) for pattern in case.unpatterns)
         and all(source.well_formed(name, value) for name in case.formats)
+        and not any(source.well_formed(name, value) for name in case.unformats)
     )
 
 
@@ -108,6 +109,7 @@ def _object(source: SchemaSource, case: Case, value: Mapping[str, Any]) -> bool:
         and all(name in value for name in case.required)
         and all(names_allow(source, case, name) for name in value)
         and all(_meets(source, member(source, case, name), one) for name, one in value.items())
+        and all(any(source.accepts(sub.located, name) is sub.holds for name in value) for sub in case.strange)
         and all(_goes_outside(source, wanted, value) for wanted in case.outside)
     )
 

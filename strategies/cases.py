@@ -32,6 +32,10 @@ class Sub:
     holds: bool = True
     left: int = 0
 
+    def forbidding(self) -> Sub:
+        """Give the demand for nothing at all, which stands for a member whose name this demand on names refuses."""
+        return Sub(Located(False, f"{self.located.where}#name", self.located.resolver))
+
 
 Conjunction = tuple[Sub, ...]
 """Demands that a value meets all at once; none means any value."""
@@ -89,6 +93,7 @@ class Case:
     patterns: tuple[str, ...] = ()
     unpatterns: tuple[str, ...] = ()
     formats: tuple[str, ...] = ()
+    unformats: tuple[str, ...] = ()
     min_items: int = 0
     max_items: int | None = None
     unique: bool = False
@@ -100,6 +105,7 @@ class Case:
     shapes: tuple[Shape, ...] = ()
     names: Conjunction = ()
     outside: tuple[Outside, ...] = ()
+    strange: tuple[Sub, ...] = ()
     gap: Gap | None = field(default=None)
 
 

@@ -36,10 +36,12 @@ def objects(source: SchemaSource, case: Case, build: Build) -> Piece:
     """Draw an object of the case. Raises ``Impossible``."""
     if case.outside:
         return _with_outside(source, case, build)
+    if case.strange:
+        return _with_strange(source, case, build)
     plan = _plan(source, case, build)
     if plan.least > plan.most or len(plan.always) > plan.most:
         raise Impossible(case.where, "maxProperties", f"{len(plan.always)} members are required, and {plan.most} are allowed")
-    if plan.extras is None and len(plan.always) + len(plan.options) < plan.least:
+    if len(plan.always) + len(plan.options) + _unnamed(plan) < plan.least:
         raise Impossible(case.where, "minProperties", f"there are not {plan.least} members that are possible")
     piece = _drawn(case_label(case), plan)
     return Piece(piece.alone().filter(lambda value: admits(source, case, value))) if case.excluded else piece
@@ -92,10 +94,14 @@ def _drawn(label: str, plan: Plan) -> Piece:
 
 def _options(label: str, plan: Plan) -> Marks | None:
     """Give what draws which options are there, as many as the bounds ask for beside unnamed members."""
-    unnamed = 0 if plan.extras is None else _NO_LIMIT if plan.extras.most is None else plan.extras.most
     most = min(len(plan.options), plan.most - len(plan.always))
-    least = max(0, plan.least - len(plan.always) - unnamed)
+    least = max(0, plan.least - len(plan.always) - _unnamed(plan))
     return None if most == 0 else marks(f"options {label}", len(plan.options), least, most)
+
+
+def _unnamed(plan: Plan) -> int:
+    """Give how many members there can be beyond the named ones."""
+    return 0 if plan.extras is None else _NO_LIMIT if plan.extras.most is None else plan.extras.most
 
 
 def _with_outside(source: SchemaSource, case: Case, build: Build) -> Piece:
@@ -116,6 +122,23 @@ def _with_outside(source: SchemaSource, case: Case, build: Build) -> Piece:
     return choice(f"outside {case_label(case)}", pieces)
 
 
+def _with_strange(source: SchemaSource, case: Case, build: Build) -> Piece:
+    """Take a member whose name ``propertyNames`` refuses, once for each name that comes to mind."""
+    wanted, others = case.strange[0], case.strange[1:]
+    known = [name for shape in case.shapes for name in shape.named] + list(case.required)
+    pieces = []
+    for name in dict.fromkeys((*known, *_STRANGE)):
+        if source.accepts(wanted.located, name) is wanted.holds:
+            required = case.required if name in case.required else (*case.required, name)
+            piece = _attempt(source, replace(case, strange=others, required=required), build)
+            pieces += [] if piece is None else [piece]
+    if not pieces:
+        raise Unbuilt(case.where, "propertyNames", "no name was found that it refuses")
+    return choice(f"strange {case_label(case)}", pieces[:_STRANGE_LIMIT])
+
+
+_STRANGE = ("", "a", "A", "0", " ", "aaaa", "a b", "ä", "__proto__", "a" * 40, "a" * 300)
+_STRANGE_LIMIT = 4
 _FRESH = ("a", "b", "extra", "x-a", "A1")
 
 

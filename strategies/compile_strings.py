@@ -35,7 +35,7 @@ def strings(source: SchemaSource, case: Case) -> Piece:
     if case.patterns:
         return _patterned(source, case)
     piece = free_text(case.min_length, case.max_length)
-    return _sorted_out(source, case, piece) if case.excluded or case.unpatterns else piece
+    return _sorted_out(source, case, piece) if case.excluded or case.unpatterns or case.unformats else piece
 
 
 def free_text(least: int, most: int | None) -> Piece:
@@ -72,7 +72,7 @@ def _formatted(source: SchemaSource, case: Case) -> Piece:
         if name not in FORMATS:
             continue
         fitting = [admits(source, case, sample) for sample in FORMATS[name].samples]
-        if all(fitting) and not case.excluded:
+        if all(fitting) and not (case.excluded or case.unpatterns or case.unformats):
             return FORMATS[name].piece
         if any(fitting):
             return Piece(FORMATS[name].piece.alone().filter(lambda text: admits(source, case, text)))
@@ -87,7 +87,7 @@ def _patterned(source: SchemaSource, case: Case) -> Piece:
         piece, exact = _searched(pattern, case), False
     else:
         piece, exact = pattern_piece(node, case.min_length, case.max_length, case.where)
-    if exact and len(case.patterns) == 1 and not case.unpatterns and not case.excluded:
+    if exact and len(case.patterns) == 1 and not (case.excluded or case.unpatterns or case.unformats):
         return piece
     return Piece(piece.alone().filter(lambda text: admits(source, case, text)))
 
@@ -191,9 +191,9 @@ def _in_order(alphabet: str) -> list[str]:
 
 def _run(run: Run) -> Piece:
     alphabet = alphabet_of(run.ranges)
-    if not alphabet and run.least:
+    if alphabet == "" and run.least:
         raise Impossible("", "pattern", "a class without characters matches nothing")
-    if not alphabet or run.most == 0:
+    if alphabet == "" or run.most == 0:
         return one_of_values([""])
     if isinstance(alphabet, str) and run.least == run.most and (len(alphabet) == 1 or run.least >= _SPELLED):
         return _spelled(alphabet, run.least)

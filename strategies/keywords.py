@@ -136,6 +136,7 @@ OPPOSITES: Mapping[str, Callable[[Keyword], list[Case]]] = MappingProxyType(
         "minLength": lambda k: only("string", max_length=int(k.value) - 1) if k.value else [],
         "maxLength": lambda k: only("string", min_length=int(k.value) + 1),
         "pattern": lambda k: only("string", unpatterns=(k.value,)),
+        "format": lambda k: only("string", unformats=(k.value,)),
         "minItems": lambda k: only("array", max_items=int(k.value) - 1) if k.value else [],
         "maxItems": lambda k: only("array", min_items=int(k.value) + 1),
         "uniqueItems": lambda k: [Case(gap=Gap(k.at.where, "uniqueItems"))] if k.value else [],
@@ -147,6 +148,7 @@ OPPOSITES: Mapping[str, Callable[[Keyword], list[Case]]] = MappingProxyType(
         "properties": lambda k: _not_shape(k.at, k.left),
         "patternProperties": lambda k: _not_shape(k.at, k.left),
         "additionalProperties": lambda k: _not_shape(k.at, k.left),
+        "propertyNames": lambda k: only("object", strange=(Sub(k.at.child("propertyNames"), False, k.left),)),
     }
 )
 """What an instance is where the keyword is broken: one of these cases. A keyword without a row cannot be turned round."""

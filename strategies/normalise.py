@@ -119,7 +119,6 @@ class Normaliser:
             target, rest = self._followed(at, left)
             return [Case(gap=Gap(at.where, "$ref"))] if rest < 0 else self._sub(Sub(target, False, rest))
         broken = [case for cases in rows(OPPOSITES, at, left) for case in cases]
-        broken += [Case(gap=Gap(at.where, word)) for word in ("format", "propertyNames") if at.has(word)]
         broken += [case for cases in self._applied_broken(at, left) for case in cases]
         return [replace(case, where=case.where or at.where) for case in broken if self.alive(case, _ALIVE_DEPTH)]
 

@@ -108,11 +108,13 @@ class SchemaSource:
 
     def accepts(self, located: Located, instance: Any) -> bool:
         """Judge an instance by a schema, formats included."""
+        if isinstance(located.schema, bool):
+            return located.schema
         validator = self._validators.get(located.where)
         if validator is None:
-            validator = Draft7Validator(
-                {"$ref": located.where}, registry=self._registry, format_checker=Draft7Validator.FORMAT_CHECKER
-            )
+            # A schema without references is judged as it stands; it need not be a part of a document.
+            schema = {"$ref": located.where} if "'$ref'" in repr(located.schema) else located.schema
+            validator = Draft7Validator(schema, registry=self._registry, format_checker=Draft7Validator.FORMAT_CHECKER)
             self._validators[located.where] = validator
         return validator.is_valid(instance)
 

@@ -1,25 +1,28 @@
-"""What the tests of strategies ask of hypothesis: the plainest value, and a value of some kind."""
+"""Draw many values of a strategy inside a test, the same ones each time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-from hypothesis import Phase, find, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.strategies import SearchStrategy
 
-T = TypeVar("T")
 
-# ``explain`` re-runs a shrunk value many times over, to tell a person what matters in it; no test here reads that.
-_SHRINK = settings(phases=(Phase.generate, Phase.shrink), database=None, derandomize=True, deadline=None)
-_GENERATE = settings(phases=(Phase.generate,), database=None, derandomize=True, deadline=None, max_examples=5000)
+def drawn(strategy: SearchStrategy[Any], examples: int) -> list[Any]:
+    """Draw ``examples`` values (fewer where there are no more different ones); nothing random comes in from outside."""
+    values: list[Any] = []
 
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def collect(value: Any) -> None:
+        values.append(value)
 
-def plainest(strategy: SearchStrategy[T]) -> T:
-    """Return what ``strategy`` shrinks to when anything will do."""
-    return find(strategy, lambda _: True, settings=_SHRINK)
-
-
-def reached(strategy: SearchStrategy[T], wanted: Callable[[T], Any]) -> T:
-    """Return some value of ``strategy`` that is wanted. Raises NoSuchExample where 5,000 examples hold none."""
-    return find(strategy, lambda drawn: bool(wanted(drawn)), settings=_GENERATE)
+    collect()
+    return values
