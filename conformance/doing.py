@@ -9,7 +9,7 @@ from conformance.check import Check
 from conformance.judging import FLAKY, Judgement, judge
 from conformance.listening import Listening
 from conformance.redaction import steps
-from conformance.verdict import CheckResult, Pair, Verdict
+from conformance.verdict import CheckResult, Pair, Step, Verdict
 
 NO_ASSERTION = Judgement(Verdict.INCONCLUSIVE, "the check executed no assertion")
 LONGEST_TRACE = 200
@@ -58,9 +58,13 @@ class Doing:
             seconds=round(self.seconds, 6),
             failure=judged.failure,
             traceback=self.traceback if judged.verdict is Verdict.SUITE_ERROR else "",
-            trace=()
-            if judged.verdict is Verdict.PASS or self.bench is None or self.bench.latest is None
-            else steps(self.bench.latest.trace.exchanges[-LONGEST_TRACE:]),
+            trace=() if judged.verdict is Verdict.PASS else self._trace(),
             seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
             sent="" if self.listening is None else self.listening.digest,
         )
+
+    def _trace(self) -> tuple[Step, ...]:
+        """Return the last exchanges of the latest world, and the call that ended it without an answer."""
+        world = None if self.bench is None else self.bench.latest
+        exchanges = [] if world is None else world.trace.exchanges[-LONGEST_TRACE:]
+        return steps(exchanges, None if self.listening is None else self.listening.unanswered)

@@ -1,4 +1,7 @@
-"""A shim that keeps a digest of all that was sent through it, so that two runs can be shown to have sent the same."""
+"""A shim that keeps in mind what was sent through it.
+
+A digest of all of it shows that two runs sent the same; the call that was never answered is what a person wants to see.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ class Listening:
     def __init__(self, shim: Shim) -> None:
         self._shim = shim
         self._sum = hashlib.sha256()
+        self.unanswered: Call | None = None
         self.shared = shim.shared
 
     @property
@@ -27,7 +31,10 @@ class Listening:
     def send(self, call: Call) -> Reply:
         """Carry one call (see ``Shim``)."""
         self._hear(call)
-        return self._shim.send(call)
+        self.unanswered = call
+        reply = self._shim.send(call)
+        self.unanswered = None
+        return reply
 
     def send_all(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
         """Carry calls at the same time where that is possible (see ``Shim``)."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from conformance.exchange import Exchange
+from conformance.exchange import Call, Exchange
 from conformance.verdict import Step
 
 SHORTEST_INSIDE = 6
 """A shorter credential is blotted out only where it is a whole string: it may be a part of any word."""
 
 
-def steps(exchanges: Iterable[Exchange]) -> tuple[Step, ...]:
-    """Return the exchanges as steps, with every credential that one of them carried blotted out wherever it stands."""
-    kept = tuple(exchanges)
-    secrets = {one.call.credential: f"<credential of {one.call.caller}>" for one in kept if one.call.credential}
-    return tuple(
-        Step(call.caller, call.op, _blotted(call.payload, secrets), _blotted(reply.body(), secrets))
-        for call, reply in ((one.call, one.reply) for one in kept)
-    )
+def steps(exchanges: Iterable[Exchange], unanswered: Call | None = None) -> tuple[Step, ...]:
+    """Return the exchanges as steps, and last the call that was never answered, if there is one.
+
+    Every credential that one of them carried is blotted out wherever it stands.
+    """
+    made: list[tuple[Call, Any]] = [(one.call, one.reply.body()) for one in exchanges]
+    made += [] if unanswered is None else [(unanswered, None)]
+    secrets = {call.credential: f"<credential of {call.caller}>" for call, _ in made if call.credential}
+    return tuple(Step(call.caller, call.op, _blotted(call.payload, secrets), _blotted(body, secrets)) for call, body in made)
 
 
 def _blotted(value: Any, secrets: Mapping[str, str]) -> Any:

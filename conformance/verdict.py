@@ -72,7 +72,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One exchange of a trace, without credentials: ``answer`` is the success members or ``{"error": …}``."""
+    """One exchange of a trace, without credentials: ``answer`` is the success members, or ``{"error": …}``, or None for none."""
 
     caller: str
     op: str

@@ -177,6 +177,8 @@ def _call(step: Step) -> Text:
 
 def _answer(answer: Any) -> tuple[str, str]:
     match answer:
+        case None:
+            return "no answer", STYLES[Verdict.FAIL]
         case {"error": error}:
             return f"error {_short(error, LONGEST_CALL)}", STYLES[Verdict.INCONCLUSIVE]
         case {"receipt": {"state": str() as state, "affected": list() as affected}}:

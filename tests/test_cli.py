@@ -6,9 +6,9 @@ import json
 import os
 import pty
 import re
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ def command(*arguments: str, cwd: Path = ROOT, **environment: str) -> subprocess
     return subprocess.run([*COMMAND, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=120)
 
 
-def test_help_and_version_are_quick_and_load_nothing_heavy() -> None:
+def test_help_and_version_load_nothing_heavy() -> None:
     program = (
         "import sys; from conformance.cli import main\n"
         "try: main(sys.argv[1:])\n"
@@ -35,10 +35,20 @@ def test_help_and_version_are_quick_and_load_nothing_heavy() -> None:
         "print(sorted({'pytest', 'hypothesis', 'jsonschema', 'rich'} & set(sys.modules)))"
     )
     for arguments in (["--version"], ["--help"], ["run", "--help"], ["explain", "--help"]):
-        started = time.process_time()
         said = subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
         assert said.stdout.splitlines()[-1] == "[]"
-        assert time.process_time() - started < 0.3
+
+
+def test_start_up_is_below_three_tenths_of_a_second() -> None:
+    """In CPU time, and the best of five, since other work on the machine is no fault of ours."""
+
+    def start_up() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command("--version")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(start_up() for _ in range(5)) < 0.3
 
 
 def test_help_tells_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -242,6 +242,7 @@ def test_a_failure_that_does_not_come_again_is_told_as_flaky(run: Run) -> None:
     assert verdicts(results) == {"flaky": "FAIL", "steady": "FAIL", "flaky_property": "FAIL"}
     assert results["flaky"].reason.startswith("flaky: ")
     assert results["steady"].reason == "every time"
+    assert results["flaky_property"].reason.startswith("flaky: ")
 
 
 NEEDS = """
@@ -319,6 +320,8 @@ def test_a_dead_provider_is_not_asked_for_ever(run: Run) -> None:
     assert list(verdicts(results).values()) == ["FAIL"] * 3 + ["INCONCLUSIVE"] * 2
     assert results["two"].reason == "memory.spaces.list: no answer within 0.1 s"
     assert results["two"].seconds < 1
+    (step,) = results["two"].trace
+    assert (step.caller, step.op, step.answer) == ("root", "memory.spaces.list", None)
     assert "no answer to 3 checks in a row" in results["five"].reason
 
 

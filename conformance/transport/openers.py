@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import count
 from types import MappingProxyType
 
 from conformance.transport.in_process import InProcess
@@ -18,6 +19,11 @@ from conformance.transport.shim import Shim
 
 # By name, since a transport does not know the oracle.
 ORACLE = "conformance.oracle:Oracle"
+CLOCK = "conformance.oracle:Clock"
+
+START = 1_767_225_600 * 10**9
+"""The oracle's time begins with the year 2026 and goes on by a millisecond each time that it is read."""
+STEP = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +36,13 @@ class Scheme:
 
 
 def open_oracle(route: Route) -> Shim:
-    """Open the bundled provider, in process; it speaks the language of the bundle that the run goes by."""
-    return InProcess(pkgutil.resolve_name(ORACLE)(bundle=route.bundle), deadline=route.deadline)
+    """Open the bundled provider, in process.
+
+    It speaks the language of the bundle that the run goes by, and lives by a clock of its own: the same requests get the same
+    answers, on every machine.
+    """
+    clock = pkgutil.resolve_name(CLOCK)(count(START, STEP).__next__)
+    return InProcess(pkgutil.resolve_name(ORACLE)(bundle=route.bundle, clock=clock), deadline=route.deadline)
 
 
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
