@@ -60,6 +60,7 @@ PLACED = st.tuples(st.sampled_from((*CONTEXTS, None)), st.sampled_from((*SOURCES
 
 
 @given(wanted=selections("u1", CONTEXTS), chosen=st.none() | provenance_filters(SOURCES), made=st.lists(PLACED, max_size=5))
+@pytest.mark.examples(0.7)
 def test_selection_and_filter_are_combined_by_and(bench: Bench, wanted: Any, chosen: Any, made: list[Any]) -> None:
     """A record is listed exactly when the selection means its placement AND the filter its provenance; the count says so."""
     world = bench.world()
@@ -76,6 +77,38 @@ def test_selection_and_filter_are_combined_by_and(bench: Bench, wanted: Any, cho
     world.same(len(expected), answer["total_authorized"], "total_authorized is not the size of the whole set")
     listed = [record["record_id"] for record in world.root.all("records.list", selection=selection, **filtered)]
     world.same_set(expected, listed, "the list is not the selected and filtered set")
+
+
+MODES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("all_authorized", ()),
+    ("shared", ()),
+    ("contexts", ("c1",)),
+    ("contexts", ("c1", "c2")),
+    ("contexts_and_shared", ("c2",)),
+)
+FILTERS: tuple[dict[str, Any], ...] = (
+    {"sources": ["author"]},
+    {"sources": ["review"]},
+    {"sources": ["author", "review"]},
+    {"source_context_ids": ["c2"]},
+    {"source_context_ids": ["c2", "s1"]},
+    {"sources": ["author"], "source_context_ids": ["s1"]},
+    {"sources": ["review"], "source_context_ids": ["c2"]},
+)
+
+
+def test_every_selection_with_every_filter(bench: Bench) -> None:
+    """Each mode of selection with each filter lists exactly what both let through, of every placement with every provenance."""
+    world = bench.world()
+    grid = [(place, source, way) for place in ("c1", "c2", None) for source in ("s1", "c2", None) for way in (False, True)]
+    records = [world.root.read(placed(world, *one)) for one in grid]
+    for mode, contexts in MODES:
+        selection = renamed(world, {"subject_id": "u1", "mode": mode, **({"context_ids": list(contexts)} if contexts else {})})
+        for chosen in FILTERS:
+            expected = [one for one in records if selects(selection, one["scope"]) and passes(one["provenance"], chosen)]
+            listed = world.root.all("records.list", selection=selection, filter=chosen)
+            names = [record["record_id"] for record in listed]
+            world.same_set([one["record_id"] for one in expected], names, f"the list of {mode} under {chosen} is wrong")
 
 
 @given(names=look_alikes(3))
