@@ -14,6 +14,7 @@ from conformance.onlooker import QUERY, Place, content
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 
+COMMON = (f"{QUERY} {QUERY} {QUERY}", "amber amber", "river stone", "fox")
 Deed = Callable[[World, Place, int], None]
 FAR = "u9"
 """A subject that no limited caller covers."""
@@ -24,9 +25,9 @@ def _scope(world: World, place: Place) -> dict[str, str]:
 
 
 def _record(world: World, place: Place, amount: int) -> None:
-    """Write records that fit the query better than all in view."""
+    """Write records that fit the query better than all in view, or make some of its words common."""
     for number in range(amount):
-        body = {**content(number), "text": f"{QUERY} {QUERY} {QUERY}"}
+        body = {**content(number), "text": COMMON[(number + amount) % len(COMMON)]}
         world.root.create(scope=_scope(world, place), content=body, source_context_id="src")
 
 

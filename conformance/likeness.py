@@ -65,9 +65,21 @@ def filled(value: Any, name: str) -> Any:
     return name if value == HOLE else value
 
 
-def alike(world: World, caller: Caller, stem: str, hidden: str, request: Mapping[str, Any], codes: Sequence[Code]) -> None:
-    """Expect the refusal for a hidden name to be the one for names that do not exist."""
-    names = (made_up(hidden, 0), made_up(hidden, 1), hidden)
-    first, second, seen = (told(caller.refused(stem, *codes, **filled(request, name)), name) for name in names)
-    pattern = agreed(first, second)
-    world.same(pattern, masked(pattern, seen), f"{stem}: what is hidden is told from what does not exist")
+class Likeness:
+    """What the names that nothing has are answered with in one world, asked once for each kind of request."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._patterns: dict[Any, Any] = {}
+
+    def expect(self, caller: Caller, stem: str, hidden: str, request: Mapping[str, Any], codes: Sequence[Code]) -> None:
+        """Expect the refusal for a hidden name to be the one for names that do not exist; ``request`` has ``HOLE`` for it."""
+        key = (caller.principal_id, stem, str(request))
+        if key not in self._patterns:
+            first, second = (self._told(caller, stem, made_up(hidden, number), request, codes) for number in (0, 1))
+            self._patterns[key] = agreed(first, second)
+        seen = masked(self._patterns[key], self._told(caller, stem, hidden, request, codes))
+        self._world.same(self._patterns[key], seen, f"{stem}: what is hidden is told from what does not exist")
+
+    def _told(self, caller: Caller, stem: str, name: str, request: Mapping[str, Any], codes: Sequence[Code]) -> Any:
+        return told(caller.refused(stem, *codes, **filled(request, name)), name)

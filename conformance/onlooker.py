@@ -25,9 +25,9 @@ Place = tuple[str, str | None]
 
 HERE: Place = ("u1", "c1")
 """The placement that is in view."""
-QUERY = "amber fox river"
-WORDS = ("amber fox river", "amber fox stone", "amber owl stone", "birch owl stone")
-"""Texts of the same length that fit ``QUERY`` more and less."""
+QUERY = "amber fox river delta"
+WORDS = ("amber fox river", "amber owl stone", "birch fox stone", "birch owl river")
+"""Texts of the same length: the first fits ``QUERY`` best, the others share one word each, so little decides their order."""
 
 READING = ("records_read", "recall", "review", "reflections_read")
 
@@ -58,11 +58,21 @@ LOOKERS: Mapping[str, Looker] = {
 }
 
 
+GROUPS: Sequence[tuple[str, ...]] = (
+    ("reader", "reader by two grants", "writer", "curator", "issuer", "bystander"),
+    ("reader of every context",),
+    ("reader of what is shared",),
+    ("reader of every subject",),
+)
+"""The kinds of limited caller, those together from whom the same is hidden."""
+
+
 @dataclass
 class Sight:
-    """A world with a limited caller in it: what it is called, what was made in view, and what a like world calls it."""
+    """A limited caller in a world: what it may see, and what the world calls what was made in view."""
 
     world: World
+    looker: Looker
     caller: Caller
     names: Names
     made: dict[str, str] = field(default_factory=dict)
@@ -79,12 +89,17 @@ class Sight:
         return self.world.name(f"look-{self.keys}")
 
 
-def arrive(world: World) -> Sight:
-    """Bring a caller without grants into a world."""
-    caller = world.stranger("looker")
+def arrive(world: World, *kinds: str) -> list[Sight]:
+    """Bring limited callers without grants yet into a world; what is made in view is in view of all."""
     known = {name: world.name(name) for name in ("u1", "u2", "c1", "c2", "c3", "nobody", "nowhere")}
-    names = Names(**known, space=world.space_id, root=world.root.principal_id, looker=caller.principal_id)
-    return Sight(world, caller, names)
+    names, made = Names(**known, space=world.space_id, root=world.root.principal_id), dict[str, str]()
+    return [Sight(world, LOOKERS[kind], _named(world, names, kind), names, made) for kind in kinds]
+
+
+def _named(world: World, names: Names, kind: str) -> Caller:
+    caller = world.stranger(kind)
+    names.call(kind, caller.principal_id)
+    return caller
 
 
 # -- what is in view
@@ -103,13 +118,15 @@ def content(number: int) -> Members:
     return {"text": WORDS[number % len(WORDS)], "cognition": [entry]}
 
 
-def _records(sight: Sight, _looker: Looker) -> None:
+def _records(sights: Sequence[Sight]) -> None:
+    sight = sights[0]
     scope = sight.world.scope(*HERE)
     for number in range(3):
         sight.call(f"record {number}", sight.world.root.create(scope=scope, content=content(number)))
 
 
-def _candidates(sight: Sight, _looker: Looker) -> None:
+def _candidates(sights: Sequence[Sight]) -> None:
+    sight = sights[0]
     root, scope = sight.world.root, sight.world.scope(*HERE)
     pending, consumed = (root.capture(scope=scope, content=content(number), source_context_id="src") for number in (3, 0))
     sight.call("candidate", pending)
@@ -118,13 +135,14 @@ def _candidates(sight: Sight, _looker: Looker) -> None:
     sight.call("reviewed", made(root.do("candidates.review", **promote), "record"))
 
 
-def _tombstone(sight: Sight, _looker: Looker) -> None:
+def _tombstone(sights: Sequence[Sight]) -> None:
+    sight = sights[0]
     gone = sight.call("tombstone", sight.world.root.create(scope=sight.world.scope(*HERE), content=content(1)))
     sight.world.root.do("records.delete", record_id=gone, expected_revision=1)
 
 
-def _reflection(sight: Sight, _looker: Looker) -> None:
-    world = sight.world
+def _reflection(sights: Sequence[Sight]) -> None:
+    sight, world = sights[0], sights[0].world
     subject_id = world.scope(*HERE)["subject_id"]
     scenes.complete_profile(world, subject_id)
     if world.bundle.flag(Flag.REFLECTION) in world.root.flags:
@@ -132,13 +150,15 @@ def _reflection(sight: Sight, _looker: Looker) -> None:
         sight.call("reflection", made(receipt, "reflection"))
 
 
-def _grants(sight: Sight, looker: Looker) -> None:
-    for number, members in enumerate(looker.grants):
-        salted = {name: [sight.world.name(one) for one in value] for name, value in members.items() if name.endswith("_ids")}
-        sight.call(f"grant {number}", sight.world.root.grant(sight.caller, **{**members, **salted}))
+def _grants(sights: Sequence[Sight]) -> None:
+    for sight in sights:
+        for number, members in enumerate(sight.looker.grants):
+            salted = {name: [sight.world.name(one) for one in value] for name, value in members.items() if name.endswith("_ids")}
+            grant_id = sight.world.root.grant(sight.caller, **{**members, **salted})
+            sight.call(f"grant {number} of {sight.caller.name}", grant_id)
 
 
-STAGES: Sequence[Callable[[Sight, Looker], None]] = (_records, _candidates, _grants, _tombstone, _reflection)
+STAGES: Sequence[Callable[[Sequence[Sight]], None]] = (_records, _candidates, _grants, _tombstone, _reflection)
 
 
 # -- what can be asked

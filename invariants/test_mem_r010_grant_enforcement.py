@@ -6,6 +6,7 @@ Driven by the ``needs`` column of the operation table, row by row.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -128,40 +129,66 @@ def _holder(world: World, name: str, *grants: Mapping[str, Any]) -> Caller:
     return caller
 
 
-def _try_row(world: World, operation: Operation, scope: Scope, split: bool) -> None:
-    """Expect the request to be denied under every lesser grant and accepted under the exact one (``split``: one a capability).
+ALONE = ("spaces.freeze", "spaces.unfreeze", "imports.activate")
+"""What changes the space so that no other request could be tried beside it."""
+
+
+@dataclass(frozen=True)
+class _Try:
+    """An operation, the callers whose grants lack one thing, and the one whose grants are exactly enough."""
+
+    operation: Operation
+    poor: tuple[Caller, ...]
+    rich: Caller
+
+
+def _callers(world: World, operation: Operation, scope: Scope, split: bool) -> _Try:
+    """Issue the grants for one operation; ``split`` gives each of its capabilities by a grant of its own."""
+    sketch = {"to_scope": world.scope("u1", "c2")} if operation.stem == "records.promote" else {}
+    exact = _exact(operation, sketch, scope)
+    grants = [{**exact, "capabilities": [name]} for name in exact["capabilities"]] if split else [exact]
+    poor = [_holder(world, f"less {number}", grant) for number, grant in enumerate(_less(operation, exact), start=1)]
+    return _Try(operation, tuple(poor), _holder(world, "exact", *grants))
+
+
+def _try(world: World, rows: Sequence[Operation], context: str | None, *, split: bool = False) -> None:
+    """Expect each request to be denied under every lesser grant and accepted under the exact one.
 
     Grants come first: while the space is frozen, as some requests need it, none could be issued.
     """
-    sketch = {"to_scope": world.scope("u1", "c2")} if operation.stem == "records.promote" else {}
-    exact = _exact(operation, sketch, scope)
-    poor = [_holder(world, f"less {number}", grant) for number, grant in enumerate(_less(operation, exact), start=1)]
-    grants = [{**exact, "capabilities": [name]} for name in exact["capabilities"]] if split else [exact]
-    rich = _holder(world, "exact", *grants)
-    members = scenes.plain_request(world, operation.stem, None if _level(operation) == "space" else scope)
+    scope = world.scope("u1", context)
+    scenes.complete_profile(world, scope["subject_id"])
+    tries = [_callers(world, row, scope, split) for row in rows]
+    levels = [None if _level(row) == "space" else scope for row in rows]
+    requests = [scenes.plain_request(world, row.stem, level) for row, level in zip(rows, levels, strict=True)]
     with world.unchanged():
-        for caller in poor:
-            _denied(caller, operation, members)
-    rich.do(operation.stem, **members)
+        for one, members in zip(tries, requests, strict=True):
+            for caller in one.poor:
+                _denied(caller, one.operation, members)
+    for one, members in zip(tries, requests, strict=True):
+        one.rich.do(one.operation.stem, **members)
 
 
 def _splittable(operation: Operation) -> bool:
     return _level(operation) != "issuer" and len(_needed(operation)) > 1
 
 
+def _try_all(bench: Bench, rows: Sequence[Operation], context: str | None, *, split: bool = False) -> None:
+    together = [row for row in rows if row.stem not in ALONE]
+    for batch in (together, *([row] for row in rows if row.stem in ALONE)):
+        _try(bench.world(), batch, context, split=split)
+
+
 @pytest.mark.parametrize("context", ["c1", None], ids=["context", "shared"])
 def test_the_least_grant_suffices_and_nothing_less(bench: Bench, context: str | None) -> None:
     """For every operation the grant of exactly its needs suffices, and none that lacks its subject, context or degree."""
-    for operation in _rows(bench.world(), "placement", *(("space", "subject", "issuer") if context else ())):
-        world = bench.world()
-        _try_row(world, operation, world.scope("u1", context), split=False)
+    _try_all(bench, _rows(bench.world(), "placement", *(("space", "subject", "issuer") if context else ())), context)
 
 
 def test_two_grants_are_as_good_as_one(bench: Bench) -> None:
     """Where an operation needs two capabilities, they may come from two grants."""
-    for operation in filter(_splittable, _rows(bench.world(), "placement", "space")):
-        world = bench.world()
-        _try_row(world, operation, world.scope("u1", "c1"), split=True)
+    rows = [row for row in _rows(bench.world(), "placement", "space") if _splittable(row)]
+    _try_all(bench, rows, "c1", split=True)
 
 
 def test_both_ends_of_a_move_may_be_covered_by_two_grants(bench: Bench) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import Caller
-from conformance.likeness import HOLE, alike, made_up
+from conformance.likeness import HOLE, Likeness, made_up
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.vocabulary import capabilities
@@ -95,11 +95,12 @@ def _subject_in(world: World, state: str) -> str:
 def test_hidden_subjects_are_as_missing(bench: Bench, state: str) -> None:
     """For a caller without coverage a subject that exists, in whatever state, is answered as a name that nobody has."""
     world = bench.world()
+    likeness = Likeness(world)
     hidden = _subject_in(world, state)
     caller = _elsewhere(world)
     with world.unchanged():
         for stem, build in _tried(world, ON_SUBJECT, ON_SCOPE):
-            alike(world, caller, stem, hidden, build({"subject_id": HOLE, "context_id": world.name("c3")}), NAME_CODES)
+            likeness.expect(caller, stem, hidden, build({"subject_id": HOLE, "context_id": world.name("c3")}), NAME_CODES)
     caller.ensure(world.name("u1"))
     caller.create(scope=world.scope("u1", "c3"))
 
@@ -145,11 +146,12 @@ def _moving(record_id: str) -> Callable[[Scope], Members]:
 def test_a_hidden_space_is_as_a_missing_one(bench: Bench) -> None:
     """A space where the caller has no grant is answered, in every operation, as one that does not exist."""
     world = bench.world()
+    likeness = Likeness(world)
     stranger = world.stranger()
     requests = [(row, scenes.request_in_peace(world, row.stem)) for row in scenes.served(world) if row.needs]
     for row, members in requests:
         codes = NAME_CODES if row.needs[0].on == "issuer" else (Code.NOT_FOUND,)
-        alike(world, stranger, row.stem, world.space_id, {**members, "space_id": HOLE}, codes)
+        likeness.expect(stranger, row.stem, world.space_id, {**members, "space_id": HOLE}, codes)
     for space_id in (world.space_id, made_up(world.space_id, 0)):
         answer = stranger.do("grants.list", view="own", space_id=space_id)
         world.same({"grants": []}, answer, "grants.list: a caller without grants is told of the space")
