@@ -38,7 +38,8 @@ NOT_CHOSEN = "the rule was not chosen"
 NO_CHECK = "no check of this rule was run"
 _INI = Path(__file__).with_name("checks.ini")
 _QUIET = ("-q", "--no-header", "--no-summary", "--tb=short", "--show-capture=no", "--disable-warnings")
-_PLUGINS = ("-p", plugin.__name__, "-p", "no:cacheprovider")
+# The last two would collect garbage for seconds at the end, and warn about what a provider left behind.
+_PLUGINS = ("-p", plugin.__name__, "-p", "no:cacheprovider", "-p", "no:unraisableexception", "-p", "no:threadexception")
 _RESTARTS = ("--max-worker-restart", "3")
 _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 

@@ -40,6 +40,7 @@ LAST_CALLS = 6
 LONGEST_VALUE = 300
 LONGEST_CALL = 160
 _TOLD = (Verdict.SUITE_ERROR, Verdict.FAIL)
+_WHOLE = ("", "/")
 _PLAIN = ("space_id", "idempotency_key", "extensions")
 _INDENT = (0, 0, 0, 2)
 
@@ -148,7 +149,7 @@ def _lines(check: CheckResult, rule: RuleResult) -> Iterator[tuple[str, str]]:
     if failure is not None and (failure.expected is not None or failure.seen is not None):
         yield "expected", _short(failure.expected, LONGEST_VALUE)
         yield "seen", _short(failure.seen, LONGEST_VALUE)
-    if failure is not None and failure.pointer:
+    if failure is not None and failure.pointer not in _WHOLE:
         yield "at", failure.pointer
     if check.verdict is Verdict.SUITE_ERROR and check.traceback:
         yield "traceback", "\n".join(check.traceback.splitlines()[-12:])

@@ -1,0 +1,76 @@
+"""The project's own checks: ``nox -l`` lists them, ``nox`` runs the quick ones."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2026.10"
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["types", "style", "tests-3.11"]
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+COMMAND = "memory-conformance"
+PACKAGES = ("conformance", "invariants", "strategies", "reports", "tests")
+WORKERS = "2"
+
+
+def _present(python: str) -> bool:
+    return shutil.which(f"python{python}") is not None or sys.version.startswith(f"{python}.")
+
+
+@nox.session(python=[python for python in PYTHONS if _present(python)])
+def tests(session: nox.Session) -> None:
+    """Run the suite's own tests."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "pytest", "-n", WORKERS, *session.posargs)
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types, those of tests and of this file included."""
+    session.install("-e", ".[dev]")
+    session.run("mypy")
+    session.run("mypy", "noxfile.py")
+
+
+@nox.session
+def style(session: nox.Session) -> None:
+    """Check the style and the form of the code."""
+    session.install("ruff>=0.17,<0.18")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """Install the wheel into a fresh environment, and run the command there, outside of the repository."""
+    made = Path(session.create_tmp()) / "wheels"
+    shutil.rmtree(made, ignore_errors=True)
+    session.run("python", "-m", "pip", "wheel", ".", "--no-deps", "--wheel-dir", str(made))
+    session.install(*map(str, made.glob("*.whl")))
+    with session.chdir(session.create_tmp()):
+        session.run(COMMAND, "--version")
+        session.run(COMMAND, "run", "--profile", "smoke", "-n", WORKERS)
+
+
+@nox.session
+def selftest(session: nox.Session) -> None:
+    """Judge the bundled oracle by the quick profile, and measure what the suite's own tests cover."""
+    session.install("-e", ".[dev]")
+    session.run(COMMAND, "run", "--profile", "quick", "-n", WORKERS)
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "combine")
+    session.run("coverage", "report")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure; each benchmark prints its table and says what it wants."""
+    session.install("-e", ".[dev]")
+    for module in sorted(Path("tests/benchmarks").glob("bench_*.py")):
+        session.run("python", "-m", f"tests.benchmarks.{module.stem}", *session.posargs)
