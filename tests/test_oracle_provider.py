@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.oracle import Choices, Clock, Oracle, store
-from conformance.oracle.state import State
+from conformance.oracle.shelf import Shelf
+from conformance.oracle.state import Space, State
 from conformance.port import MemoryPort, MemoryRejected, Principal
 from conformance.wire.bundle import instant, load
 from conformance.wire.vocabulary import Code
@@ -159,6 +160,41 @@ class TestRestart:
         house.oracle.restore(saved)
         assert house.root.read(record)["content"] == {"text": "a"}
         house.root.create()
+
+
+class TestShelf:
+    def test_reads_a_value_once_and_when_it_is_asked_for(self) -> None:
+        reads: list[str] = []
+
+        def read(text: str) -> list[int]:
+            reads.append(text)
+            return [int(text)]
+
+        shelf = Shelf.sealed({"a": "1", "b": "2"}, read)
+        assert (len(shelf), sorted(shelf), "a" in shelf, "c" in shelf) == (2, ["a", "b"], True, False)
+        assert shelf["a"] is shelf["a"]
+        other = shelf.set("b", [3])
+        assert (shelf["b"], other["b"], other.get("c")) == ([2], [3], None)
+        assert other.texts(str) == {"a": "1", "b": "[3]"}
+        assert reads == ["1", "2"]
+        assert shelf == {"a": [1], "b": [2]} != other
+
+    def test_a_restart_leaves_what_nobody_asks_for_as_text(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        house = House()
+        home, root = house.space_id, house.root
+        house.space_id, house.root = house.provision()
+        house.control("restart")
+        read: list[str] = []
+        load_space = store.load_space
+
+        def noted(saved: dict[str, Any]) -> Space:
+            read.append(saved["space_id"])
+            return load_space(saved)
+
+        monkeypatch.setattr(store, "load_space", noted)
+        house.control("restart")
+        root.ok("subjects.get", space_id=home, subject_id="u1")
+        assert read == [home]
 
 
 NAMES = st.text(st.sampled_from("abc"), min_size=1, max_size=2)

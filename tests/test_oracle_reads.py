@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from conformance.oracle import Limits
+from conformance.oracle import selection as selections
 from conformance.oracle.policy import ranking
 from conformance.wire import canonical
 from conformance.wire.vocabulary import Code
@@ -36,6 +37,12 @@ class TestSelectionAndFilter:
         answer = house.root.ok("records.list", selection=selection)
         assert "".join(record["content"]["text"] for record in answer["records"]) == found
         assert answer["total_authorized"] == len(found)
+
+    def test_a_placement_of_another_subject_is_named_by_no_mode(self) -> None:
+        both = {"subject_id": "u1", "mode": "contexts_and_shared", "context_ids": ["c1"]}
+        assert [selections.is_named(both, scope) for scope in (C1, C2, SHARED)] == [True, False, True]
+        assert not selections.is_named(both, {"subject_id": "u2", "context_id": "c1"})
+        assert not selections.is_named(both, {"subject_id": "u2"})
 
     def test_provenance_is_independent_of_placement_and_combined_by_and(self) -> None:
         house = House()
