@@ -8,11 +8,13 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from conformance.wire.canonical import content_bytes
 from strategies.broken_cognition import broken_cognition, broken_cognition_records
 from strategies.cognition import cognition_records
 from strategies.json_values import structured, texts, uncanonical_values
 
 __all__ = [
+    "CONTENT_FLOOR",
     "Cognition",
     "broken_cognition",
     "broken_cognition_records",
@@ -27,6 +29,9 @@ __all__ = [
 
 Cognition = Literal["any", "absent", "empty", "filled"]
 
+CONTENT_FLOOR = 1024
+"""Content bytes that every provider takes: no ``max_content_bytes`` is lower (protocol.md section 7, Limits)."""
+
 _FILLINGS: Mapping[Cognition, tuple[bool, SearchStrategy[list[dict[str, Any]]] | None]] = {
     # (the member may be left out, what it holds where it is there)
     "any": (True, st.deferred(lambda: st.lists(cognition_records(), max_size=3))),
@@ -37,16 +42,21 @@ _FILLINGS: Mapping[Cognition, tuple[bool, SearchStrategy[list[dict[str, Any]]] |
 
 
 def contents(*, cognition: Cognition = "any") -> SearchStrategy[dict[str, Any]]:
-    """Return valid contents; ``cognition`` says whether that member is absent, ``[]``, filled, or any of these.
+    """Return contents that every provider takes, none larger than ``CONTENT_FLOOR``.
 
-    Shrinks to the empty text without ``structured`` and, where it may be absent, without ``cognition``.
+    ``cognition`` says whether that member is absent, ``[]``, filled, or any of these. Shrinks to the empty text without
+    ``structured`` and, where it may be absent, without ``cognition``.
     """
     may_be_absent, filling = _FILLINGS[cognition]
     required: dict[str, SearchStrategy[Any]] = {"text": texts()}
     optional: dict[str, SearchStrategy[Any]] = {"structured": structured()}
     if filling is not None:
         (optional if may_be_absent else required)["cognition"] = filling
-    return st.fixed_dictionaries(required, optional=optional)
+    return st.fixed_dictionaries(required, optional=optional).filter(_fits_everywhere)
+
+
+def _fits_everywhere(content: dict[str, Any]) -> bool:
+    return content_bytes(content) <= CONTENT_FLOOR
 
 
 def profile_contents() -> SearchStrategy[dict[str, Any]]:
