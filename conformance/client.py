@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.errors import SuiteFault, TargetFault
-from conformance.exchange import Call, Exchange, Reply, Trace
+from conformance.exchange import Call, Exchange, Exercise, Reply, Trace
 from conformance.expect import CheckFailed
 from conformance.transport.shim import Shim
 from conformance.wire.bundle import Bundle
@@ -22,11 +22,15 @@ from conformance.wire.vocabulary import Code
 
 @dataclass(slots=True)
 class Tally:
-    """What a check did: memory ``calls`` sent, ``assertions`` executed, and the (operation, error code or "") pairs ``seen``."""
+    """What a check did: memory ``calls`` sent, ``assertions`` executed, the (operation, error code or "") pairs ``seen``.
+
+    ``exercised`` are the capabilities that it tried, held and lacking.
+    """
 
     calls: int = 0
     assertions: int = 0
     seen: dict[tuple[str, str], int] = field(default_factory=dict)
+    exercised: dict[Exercise, None] = field(default_factory=dict)
 
     def count(self, exchange: Exchange) -> None:
         """Count one memory call and its outcome."""

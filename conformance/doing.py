@@ -59,6 +59,7 @@ class Doing:
             failure=judged.failure,
             traceback=self.traceback if judged.verdict is Verdict.SUITE_ERROR else "",
             trace=() if judged.verdict is Verdict.PASS else self._trace(),
+            exercised=() if tally is None else tuple(sorted(tally.exercised)),
             seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
             sent="" if self.listening is None else self.listening.digest,
         )

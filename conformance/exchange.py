@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 CONTROL_PREFIX = "control."
 
@@ -62,6 +62,18 @@ class Exchange:
     call: Call
     reply: Reply
     seconds: float = 0.0
+
+
+class Exercise(NamedTuple):
+    """That a caller who ``held`` a capability for an operation in a dimension, or lacked it there alone, was answered rightly.
+
+    ``dimension``: ``capability`` (listed or not), ``space`` (a grant of the whole space), ``subject``, ``context`` or ``shared``.
+    """
+
+    op: str
+    capability: str
+    dimension: str
+    held: bool
 
 
 @dataclass(slots=True)

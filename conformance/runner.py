@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,6 +23,7 @@ import pytest
 
 from conformance import plugin
 from conformance.catalogue import PACKAGE, Rule, rules
+from conformance.contract_coverage import contract_coverage
 from conformance.errors import NotOffered
 from conformance.levers import Facts
 from conformance.modules import directory, modules_of
@@ -83,7 +84,8 @@ def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None =
         if modules:
             _run_pytest([*_arguments(order), "--post", post, *map(str, modules)], recorder)
     results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
-    return RunResult(_run_facts(order, bundle, facts), results, time.perf_counter() - started, tuple(recorder.trouble))
+    result = RunResult(_run_facts(order, bundle, facts), results, time.perf_counter() - started, tuple(recorder.trouble))
+    return replace(result, coverage=contract_coverage(result, bundle).to_json())
 
 
 def _facts_of(order: Order, bundle: Bundle) -> Facts | None:

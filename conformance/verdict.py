@@ -7,10 +7,12 @@ goes to JSON and comes back equal; every report is a function of a ``RunResult``
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
+
+from conformance.exchange import Exercise
 
 FORMAT = 1
 """The number of the result format; a reader refuses another one."""
@@ -110,6 +112,7 @@ class CheckResult:
     traceback: str = ""
     trace: tuple[Step, ...] = ()
     seen: tuple[Pair, ...] = ()
+    exercised: tuple[Exercise, ...] = ()
     sent: str = ""
 
     @classmethod
@@ -120,6 +123,7 @@ class CheckResult:
         given["failure"] = None if given.get("failure") is None else Failure(**given["failure"])
         given["trace"] = tuple(Step(**step) for step in given.get("trace", ()))
         given["seen"] = tuple(Pair(**pair) for pair in given.get("seen", ()))
+        given["exercised"] = tuple(Exercise(**one) for one in given.get("exercised", ()))
         return cls(**given)
 
     def to_json(self) -> dict[str, Any]:
@@ -129,6 +133,7 @@ class CheckResult:
             "verdict": str(self.verdict),
             "trace": [asdict(step) for step in self.trace],
             "seen": [asdict(pair) for pair in self.seen],
+            "exercised": [one._asdict() for one in self.exercised],
         }
 
 
@@ -211,12 +216,16 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A whole run. ``trouble`` are sentences about the run itself (a crashed worker, say): any makes it SUITE_ERROR."""
+    """A whole run. ``trouble`` are sentences about the run itself (a crashed worker, say): any makes it SUITE_ERROR.
+
+    ``coverage`` says what of the contract it exercised, as ``conformance.contract_coverage`` puts it into JSON.
+    """
 
     facts: RunFacts
     rules: tuple[RuleResult, ...]
     seconds: float = 0.0
     trouble: tuple[str, ...] = ()
+    coverage: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Verdict:
@@ -241,7 +250,7 @@ class RunResult:
             raise ValueError(f"a result of format {value.get('format')!r}; this suite reads {FORMAT}")
         facts = RunFacts(**{**value["facts"], "flags": tuple(value["facts"]["flags"])})
         rules = tuple(RuleResult.of_json(rule) for rule in value["rules"])
-        return cls(facts, rules, value["seconds"], tuple(value["trouble"]))
+        return cls(facts, rules, value["seconds"], tuple(value["trouble"]), value.get("coverage", {}))
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object."""
@@ -251,5 +260,6 @@ class RunResult:
             "facts": {**asdict(self.facts), "flags": list(self.facts.flags)},
             "seconds": self.seconds,
             "trouble": list(self.trouble),
+            "coverage": dict(self.coverage),
             "rules": [rule.to_json() for rule in self.rules],
         }

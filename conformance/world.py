@@ -13,9 +13,10 @@ from typing import Any
 from conformance import snapshot
 from conformance.caller import Caller
 from conformance.client import Client
-from conformance.exchange import Call, Reply, Trace
+from conformance.exchange import Call, Exercise, Reply, Trace
 from conformance.expect import CheckFailed, at, difference
 from conformance.levers import Facts, Home, Login
+from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Field, Reason
 
 
@@ -162,6 +163,12 @@ class World:
         if field is not None:
             self.same(self.bundle.field(field), details.get("field"), f"{call.op}: details.field is not as the contract says")
         return reply.error
+
+    def exercised(self, operation: Operation, dimension: str, *, held: bool, lacking: str = "") -> None:
+        """Note that the operation's capabilities (or the ``lacking`` one) were tried in a dimension (``exchange.Exercise``)."""
+        for need in operation.needs:
+            if not lacking or need.capability == lacking:
+                self._client.tally.exercised[Exercise(operation.name, need.capability, dimension, held)] = None
 
     def snapshot(self) -> dict[str, Any]:
         """Return the observable state of the space, as root reads it."""

@@ -49,12 +49,6 @@ def _requests(world: World) -> list[tuple[Operation, Members]]:
     return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
 
 
-def _denied(caller: Caller, operation: Operation, members: Mapping[str, Any]) -> None:
-    """Expect a refusal for lacking coverage: the codes that section 5 leaves, for issuance the one it names."""
-    codes = (Code.NOT_AUTHORIZED,) if _level(operation) == "issuer" else (Code.NOT_AUTHORIZED, Code.NOT_FOUND)
-    caller.refused(operation.stem, *codes, **members)
-
-
 # -- capabilities
 
 
@@ -69,7 +63,7 @@ def test_no_capability_implies_another(bench: Bench) -> None:
         for capability, holder in holders.items():
             for row, members in requests:
                 if {need.capability for need in row.needs} != {capability}:
-                    _denied(holder, row, members)
+                    holder.denied(row.stem, **members)
 
 
 def test_all_other_capabilities_together_do_not_suffice(bench: Bench) -> None:
@@ -84,7 +78,8 @@ def test_all_other_capabilities_together_do_not_suffice(bench: Bench) -> None:
     with world.unchanged():
         for row, members in requests:
             for need in row.needs:
-                _denied(callers[need.capability], row, members)
+                callers[need.capability].denied(row.stem, **members)
+                world.exercised(row, "capability", held=False, lacking=need.capability)
 
 
 # -- what a grant must say of subject and placement for a row of the table
@@ -104,22 +99,22 @@ def _exact(operation: Operation, members: Mapping[str, Any], scope: Scope) -> Me
     return {**grant, "subject_ids": [scope["subject_id"]], "context_ids": contexts or ["elsewhere"], "shared_access": degree}
 
 
-def _less(operation: Operation, exact: Members) -> Iterator[Members]:
-    """Give the grants that lack one thing that the least grant has."""
+def _less(operation: Operation, exact: Members) -> Iterator[tuple[str, Members]]:
+    """Give the grants that lack one thing that the least grant has, with the dimension that they lack it in."""
     if _level(operation) == "space":
-        yield {**exact, "subject_ids": ["u1"], "shared_access": "write"}
-        yield {**exact, "context_ids": ["c1"], "shared_access": "write"}
+        yield "space", {**exact, "subject_ids": ["u1"], "shared_access": "write"}
+        yield "space", {**exact, "context_ids": ["c1"], "shared_access": "write"}
         return
-    yield {**exact, "subject_ids": ["u2", "u10", "U1"], "shared_access": "write"}
+    yield "subject", {**exact, "subject_ids": ["u2", "u10", "U1"], "shared_access": "write"}
     if _level(operation) == "subject":
         return
     for context_id in exact["context_ids"]:
         rest = [name for name in exact["context_ids"] if name != context_id]
         if context_id != "elsewhere":
-            yield {**exact, "context_ids": [*rest, "elsewhere"], "shared_access": "write"}
+            yield "context", {**exact, "context_ids": [*rest, "elsewhere"], "shared_access": "write"}
     if exact["shared_access"] != "none":
         without = {name: value for name, value in exact.items() if name != "context_ids"}
-        yield {**without, "shared_access": BELOW[exact["shared_access"]]}
+        yield "shared", {**without, "shared_access": BELOW[exact["shared_access"]]}
 
 
 def _holder(world: World, name: str, *grants: Mapping[str, Any]) -> Caller:
@@ -135,10 +130,10 @@ ALONE = ("spaces.freeze", "spaces.unfreeze", "imports.activate")
 
 @dataclass(frozen=True)
 class _Try:
-    """An operation, the callers whose grants lack one thing, and the one whose grants are exactly enough."""
+    """An operation, the callers whose grants lack one thing, by its dimension, and the one whose grants are exactly enough."""
 
     operation: Operation
-    poor: tuple[Caller, ...]
+    poor: tuple[tuple[str, Caller], ...]
     rich: Caller
 
 
@@ -147,7 +142,8 @@ def _callers(world: World, operation: Operation, scope: Scope, split: bool) -> _
     sketch = {"to_scope": world.scope("u1", "c2")} if operation.stem == "records.promote" else {}
     exact = _exact(operation, sketch, scope)
     grants = [{**exact, "capabilities": [name]} for name in exact["capabilities"]] if split else [exact]
-    poor = [_holder(world, f"less {number}", grant) for number, grant in enumerate(_less(operation, exact), start=1)]
+    lesser = enumerate(_less(operation, exact), start=1)
+    poor = [(dimension, _holder(world, f"less {number}", grant)) for number, (dimension, grant) in lesser]
     return _Try(operation, tuple(poor), _holder(world, "exact", *grants))
 
 
@@ -163,10 +159,13 @@ def _try(world: World, rows: Sequence[Operation], context: str | None, *, split:
     requests = [scenes.plain_request(world, row.stem, level) for row, level in zip(rows, levels, strict=True)]
     with world.unchanged():
         for one, members in zip(tries, requests, strict=True):
-            for caller in one.poor:
-                _denied(caller, one.operation, members)
+            for dimension, caller in one.poor:
+                caller.denied(one.operation.stem, **members)
+                world.exercised(one.operation, dimension, held=False)
     for one, members in zip(tries, requests, strict=True):
         one.rich.do(one.operation.stem, **members)
+        for dimension in ("capability", *dict(one.poor)):
+            world.exercised(one.operation, dimension, held=True)
 
 
 def _splittable(operation: Operation) -> bool:

@@ -77,7 +77,21 @@ def _verdict(result: RunResult) -> RenderableType:
     table.add_row(Text(str(result.verdict), style=STYLES[result.verdict]), SENTENCES[result.verdict])
     table.add_row("", Text(f"{facts.target}{provider}, profile {facts.profile}, seed {facts.seed}"))
     table.add_row("", Text(f"{passed} of {len(result.checks)} checks passed, {calls} calls, {result.seconds:.1f} s"))
+    if result.coverage:
+        table.add_row("", Text(_reached(result.coverage)))
     return table
+
+
+def _reached(coverage: Mapping[str, Any]) -> str:
+    """Say how much of the contract was exercised."""
+    operations = [op for op, answers in coverage["answers"].items() if "" in answers]
+    codes = {code for answers in coverage["answers"].values() for code in answers if code}
+    tried, untried = len(coverage["exercised"]), len(coverage["missing_exercises"])
+    return (
+        f"reached: {len(operations)} of {len(operations) + len(coverage['missing_operations'])} operations, "
+        f"{len(codes)} of {len(codes) + len(coverage['missing_codes'])} error codes, "
+        f"{tried} of {tried + untried} capabilities held and lacking"
+    )
 
 
 # -- the table
