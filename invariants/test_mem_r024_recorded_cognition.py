@@ -22,7 +22,7 @@ from conformance.wire.vocabulary import Code, Field, Flag, Reason
 from conformance.world import World
 from strategies.broken_cognition import FAULTS, NO_ARRAYS
 from strategies.content import broken_cognition, broken_cognition_records, content_of_bytes, contents, profile_contents
-from strategies.json_values import STORED_SHAPES
+from strategies.json_values import HARD_TEXTS, STORED_SHAPES
 from strategies.timestamps import INVALID_TIMESTAMPS
 
 ENTRY: dict[str, Any] = {
@@ -143,9 +143,10 @@ def test_absent_empty_and_filled_are_three_values(bench: Bench, carrier: str) ->
 
 
 @carried
-def test_any_structured_comes_back_as_it_was_written(bench: Bench, carrier: str) -> None:
-    """``structured`` takes any JSON and gives it back deep-equal: nulls, empties, nests, odd names, changing types."""
-    bodies = [{"text": "a", "structured": shape} for shape in STORED_SHAPES]
+def test_any_json_comes_back_as_it_was_written(bench: Bench, carrier: str) -> None:
+    """Texts of any characters and any JSON come back equal: nulls, empties, nests, odd names, types that change."""
+    bodies: list[dict[str, Any]] = [{"text": text} for text in HARD_TEXTS]
+    bodies += [{"text": "a", "structured": shape} for shape in STORED_SHAPES]
     verbatim(bench.world(), carrier, *(body for body in bodies if content_bytes(body) <= FLOOR))
 
 

@@ -109,12 +109,12 @@ def _reopened(original: Any) -> Any:
 
 
 def _unmarked_at_restart(original: Callable[[Doc], Space]) -> Any:
-    """Read the store back without the mark of deletion."""
+    """Read a space back without the mark of deletion."""
 
-    def load_space(saved: Doc) -> Space:
-        return original({**saved, "records": [[*row[:3], _living(row[3])] for row in saved["records"]]})
+    def load(saved: Doc) -> Space:
+        return original({**saved, "records": [[*head, _living(doc)] for *head, doc in saved["records"]]})
 
-    return load_space
+    return load
 
 
 # -- faults that remember what was deleted
