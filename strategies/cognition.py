@@ -7,6 +7,7 @@ entries satisfies EVERY member given. The strategies that promise a hit or a mis
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Literal
 
 from hypothesis import strategies as st
@@ -25,6 +26,7 @@ Fault = Literal["unsupported", "malformed"]
 VIEW = "recorded_at"
 
 
+@cache
 def cognition_records() -> SearchStrategy[Entry]:
     """Return valid cognition records; shrinks to the first dimension, holder ``a``, no references, the plainest instant."""
     return st.fixed_dictionaries(
@@ -61,6 +63,7 @@ def record_matches(content: Mapping[str, Any], cognition_filter: Mapping[str, An
 # Filters ------------------------------------------------------------------------------------------------------------------
 
 
+@cache
 def filters() -> SearchStrategy[Filter]:
     """Return valid cognition filters of one to five members; shrinks to the first dimension alone."""
     members: dict[str, SearchStrategy[Any]] = {
@@ -210,6 +213,7 @@ def _malformed() -> SearchStrategy[tuple[str, Any, Fault]]:
     return st.one_of(st.sampled_from([(label, bad, "malformed") for label, bad in _MALFORMED]), bounds)
 
 
+@cache
 def broken_filters() -> SearchStrategy[tuple[str, Any, Fault]]:
     """Return (label, value of the cognition filter member, fault), broken in exactly one way (protocol.md section 6, check 4).
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Literal
 
 from hypothesis import strategies as st
@@ -41,6 +42,7 @@ _FILLINGS: Mapping[Cognition, tuple[bool, SearchStrategy[list[dict[str, Any]]] |
 }
 
 
+@cache
 def contents(*, cognition: Cognition = "any") -> SearchStrategy[dict[str, Any]]:
     """Return contents that every provider takes, none larger than ``CONTENT_FLOOR``.
 
@@ -68,6 +70,7 @@ def _with_bad_value(content: dict[str, Any], place: str, bad: Any) -> dict[str, 
     return {**content, place: bad if place == "structured" or isinstance(bad, str) else "\ud800"}
 
 
+@cache
 def uncanonical_contents() -> SearchStrategy[dict[str, Any]]:
     """Return contents that their schema admits and that have no canonical form: an unpaired surrogate in text or structured."""
     return st.builds(_with_bad_value, profile_contents(), st.sampled_from(("text", "structured")), uncanonical_values())

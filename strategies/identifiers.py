@@ -6,6 +6,7 @@ normalises, joins with a separator, matches by prefix or puts a name into a quer
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -72,6 +73,7 @@ HOSTILE_IDS: tuple[str, ...] = (
 _PLAIN = "abcdefghijklmnopqrstuvwxyz"
 
 
+@cache
 def hostile_ids() -> SearchStrategy[str]:
     """Return schema-valid ids that are hard on code, one at a time."""
     return st.sampled_from(HOSTILE_IDS)
@@ -81,11 +83,13 @@ def _any_id() -> SearchStrategy[str]:
     return st.text(st.characters(codec="utf-8"), min_size=1, max_size=ID_LIMIT)
 
 
+@cache
 def plain_ids() -> SearchStrategy[str]:
     """Return ids that no code has trouble with; shrinks to ``a``."""
     return st.text(_PLAIN, min_size=1, max_size=6)
 
 
+@cache
 def ids() -> SearchStrategy[str]:
     """Return any schema-valid id: mostly plain ones, now and then one that is hard on code; shrinks to ``a``."""
     return st.one_of(
@@ -112,12 +116,14 @@ def _collision(separator: str, left: str, middle: str, right: str) -> tuple[Pair
     return (left + separator + middle, right), (left, middle + separator + right)
 
 
+@cache
 def colliding_pairs() -> SearchStrategy[tuple[Pair, Pair]]:
     """Return two distinct pairs of ids that one separator joins to the same text: ``("a|b", "c")`` and ``("a", "b|c")``."""
     part = st.text("abc", min_size=1, max_size=3)
     return st.builds(_collision, st.sampled_from(SEPARATORS), part, part, part)
 
 
+@cache
 def kinds() -> SearchStrategy[str]:
     """Return open kinds (1 to 128 code points); shrinks to ``a``."""
     return st.one_of(plain_ids(), st.sampled_from(("note", "fact", "preferences", "Preferences")), ids())
@@ -130,6 +136,7 @@ def _name(rest: str, longest: int) -> SearchStrategy[str]:
     return st.builds(str.__add__, _HEAD, st.text(_PLAIN + "0123456789" + rest, max_size=longest))
 
 
+@cache
 def subject_kinds() -> SearchStrategy[str]:
     """Return kinds of subjects, ``<namespace>:<name>`` (protocol.md section 3, Subject); shrinks to ``a:a``."""
     return st.builds("{}:{}".format, _name("_-", 8), _name("_.-", 8))
@@ -138,6 +145,7 @@ def subject_kinds() -> SearchStrategy[str]:
 _NAMESPACES: tuple[str, ...] = ("acme", "constructor", "prototype", "length", "a", "a-b", "a_b", "a1", "then", "x" * 128)
 
 
+@cache
 def extension_maps(hostile: bool = False) -> SearchStrategy[dict[str, Any]]:
     """Return extension maps with namespaces that nobody knows (protocol.md section 1); shrinks to ``{}``.
 

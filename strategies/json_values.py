@@ -8,6 +8,7 @@ that a flat or a relational store cannot keep, and numbers at the edges of a dou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -74,6 +75,7 @@ def _characters() -> SearchStrategy[str]:
     return st.characters(codec="utf-8")
 
 
+@cache
 def texts() -> SearchStrategy[str]:
     """Return any text that has a canonical form: plain, hard, or of any characters; shrinks to the empty one."""
     return st.one_of(
@@ -84,6 +86,7 @@ def texts() -> SearchStrategy[str]:
     )
 
 
+@cache
 def numbers() -> SearchStrategy[int | float]:
     """Return numbers that a double holds exactly; shrinks to 0."""
     return st.one_of(
@@ -93,16 +96,19 @@ def numbers() -> SearchStrategy[int | float]:
     )
 
 
+@cache
 def scalars() -> SearchStrategy[Any]:
     """Return null, booleans, numbers and texts; shrinks to null."""
     return st.one_of(st.none(), st.booleans(), numbers(), texts())
 
 
+@cache
 def names() -> SearchStrategy[str]:
     """Return member names, hostile ones among them; shrinks to the empty one."""
     return st.one_of(st.text("abc", max_size=3), st.sampled_from(HOSTILE_NAMES))
 
 
+@cache
 def structured() -> SearchStrategy[Any]:
     """Return any JSON value with a canonical form, nested ``DEPTH_LIMIT`` levels at most; shrinks to null."""
     trees = st.recursive(
@@ -113,6 +119,7 @@ def structured() -> SearchStrategy[Any]:
     return st.one_of(scalars(), trees, st.sampled_from(STORED_SHAPES))
 
 
+@cache
 def open_objects(*, hostile: bool = False) -> SearchStrategy[dict[str, Any]]:
     """Return objects with any members; ``hostile`` draws names and values from the hard pools. Shrinks to ``{}``."""
     if hostile:
@@ -134,6 +141,7 @@ def _buried(value: Any, path: Sequence[str | None]) -> Any:
     return value
 
 
+@cache
 def uncanonical_values() -> SearchStrategy[Any]:
     """Return values with one unpaired surrogate, in a value or a member name, at some depth; shrinks to the bare text.
 

@@ -85,7 +85,7 @@ def breaking(bundle: Bundle, target: Target, *, fixed: Mapping[str, Any] = NOTHI
     """Return edits that break ``target`` in valid requests; shrinks to the plainest request and the first way to break it.
 
     The members of ``fixed`` (strategies are drawn) stand in the request as given, but for the place that is broken and for
-    those that the target's way excludes.
+    those that the target's way excludes. Drawing raises CannotBuild where no valid request has the target's place.
     """
     return _edits(bundle, target, requests_on_way(bundle, target.op, target.site), fixed)
 

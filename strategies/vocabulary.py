@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from conformance.wire.bundle import Bundle, load
@@ -25,6 +26,7 @@ def _followed(bundle: Bundle, schema: Any) -> Any:
     return schema
 
 
+@lru_cache(maxsize=64)
 def values(title: str, *members: str, bundle: Bundle | None = None) -> tuple[str, ...]:
     """Return what the enumeration at a member of the model ``title`` allows, in the bundle's order."""
     return tuple(member_schema(bundle or load(), title, *members)["enum"])

@@ -14,6 +14,9 @@ T = TypeVar("T")
 _SHRINK = settings(phases=(Phase.generate, Phase.shrink), database=None, derandomize=True, deadline=None)
 _GENERATE = settings(phases=(Phase.generate,), database=None, derandomize=True, deadline=None, max_examples=5000)
 
+CALM = settings(deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+"""For a property on a busy machine: how long an example takes says nothing of what it shows."""
+
 
 def plainest(strategy: SearchStrategy[T]) -> T:
     """Return what ``strategy`` shrinks to when anything will do."""

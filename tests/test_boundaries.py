@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.wire.bundle import is_timestamp, load
+from conformance.wire.bundle import Bundle, is_timestamp, load
 from conformance.wire.canonical import content_bytes
 from strategies.boundaries import (
     AT_LIMIT,
@@ -18,6 +18,7 @@ from strategies.boundaries import (
     content_pointers,
 )
 from strategies.places import places, value_at
+from tests.other_bundle import OTHER_OP, other_bundle_in
 from tests.sampling import plainest, some
 
 BUNDLE = load()
@@ -26,7 +27,7 @@ LIMITS = {"max_content_bytes": 1024, "max_page": 3, "max_fragments": 2, "max_chu
 
 def sizes(value: Any, keyword: str) -> Any:
     """Say what the limit of a keyword is about: a number, a length in code points, a count."""
-    return value if keyword in ("minimum", "maximum", "type", "format") else len(value)
+    return len(value) if keyword.endswith(("Length", "Items", "Properties")) else value
 
 
 @pytest.mark.parametrize("op", BUNDLE.operations)
@@ -50,6 +51,21 @@ def _near(boundary: Boundary, request: Any) -> bool:
 def test_every_limiting_keyword_of_the_requests_has_boundaries() -> None:
     kinds = {boundary.keyword for op in BUNDLE.operations for boundary in boundaries(BUNDLE, op)}
     assert {"minLength", "maxLength", "minimum", "minItems", "minProperties", "type", "format"} <= kinds <= set(AT_LIMIT)
+
+
+@pytest.fixture(scope="module")
+def other_bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return other_bundle_in(tmp_path_factory.mktemp("bundle"))
+
+
+def test_every_limit_of_draft_07_is_met(other_bundle: Bundle) -> None:
+    found = boundaries(other_bundle, OTHER_OP)
+    assert {boundary.keyword for boundary in found} == set(AT_LIMIT)
+    for boundary in found:
+        requests = some(at_limit(other_bundle, boundary), 4)
+        assert requests, str(boundary)
+        assert all(other_bundle.request(OTHER_OP).accepts(request) for request in requests)
+        assert any(_near(boundary, request) for request in requests), (str(boundary), requests)
 
 
 def boundary_of(op: str, pointer: str, keyword: str) -> Boundary:

@@ -6,13 +6,13 @@ import json
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from conformance.wire.bundle import load
 from conformance.wire.canonical import NotCanonical, canonical, content_bytes, same
 from strategies import cognition, content, json_values
 from strategies.broken_cognition import FAULTS, labels
-from tests.sampling import plainest, reached
+from tests.sampling import CALM, plainest, reached
 
 BUNDLE = load()
 CONTENT = BUNDLE.model("Content")
@@ -20,10 +20,21 @@ RECORD = BUNDLE.model("CognitionRecord")
 FILTER = BUNDLE.model("CognitionFilter")
 
 
+PLAIN_RECORD = {
+    "view": "recorded_at",
+    "dimension": "belief",
+    "value": "a",
+    "attribution": {"holder_id": "a"},
+    "basis": {"kind": "stated", "refs": []},
+    "time": {"recorded_at": "2000-01-01T00:00:00Z"},
+}
+
+
 def over_the_wire(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
+@CALM
 @given(content.structured())
 def test_structured_values_survive_the_wire_and_have_a_canonical_form(drawn: Any) -> None:
     assert same(over_the_wire(drawn), drawn)
@@ -46,6 +57,7 @@ def test_structured_values_reach_the_deep_and_the_wide() -> None:
     assert len(reached(content.structured(), lambda drawn: isinstance(drawn, dict) and len(drawn) >= 300)) == 300
 
 
+@CALM
 @given(content.uncanonical_values())
 def test_an_uncanonical_value_travels_as_escapes_and_has_no_canonical_form(drawn: Any) -> None:
     spelled = json.dumps(drawn)
@@ -55,6 +67,7 @@ def test_an_uncanonical_value_travels_as_escapes_and_has_no_canonical_form(drawn
         canonical(drawn)
 
 
+@CALM
 @given(content.uncanonical_contents())
 def test_an_uncanonical_content_passes_its_schema(drawn: dict[str, Any]) -> None:
     assert BUNDLE.model("ContentInput").accepts(drawn)
@@ -64,6 +77,7 @@ def test_an_uncanonical_content_passes_its_schema(drawn: dict[str, Any]) -> None
 
 @pytest.mark.parametrize("asked", get_args(content.Cognition))
 def test_contents_are_valid_and_hold_the_cognition_asked_for(asked: content.Cognition) -> None:
+    @CALM
     @given(content.contents(cognition=asked))
     def check(drawn: dict[str, Any]) -> None:
         assert CONTENT.accepts(drawn)
@@ -74,6 +88,7 @@ def test_contents_are_valid_and_hold_the_cognition_asked_for(asked: content.Cogn
     check()
 
 
+@CALM
 @given(content.profile_contents())
 def test_profile_contents_are_valid(drawn: dict[str, Any]) -> None:
     assert BUNDLE.model("ProfileContent").accepts(drawn)
@@ -102,25 +117,16 @@ def test_the_plainest_values_are_plain() -> None:
     assert plainest(content.structured()) is None
     assert plainest(content.uncanonical_values()) == "\ud800"
     assert plainest(cognition.filters()) == {"dimension": "belief"}
-    assert plainest(cognition.cognition_records()) == {
-        "view": "recorded_at",
-        "dimension": "belief",
-        "value": "a",
-        "attribution": {"holder_id": "a"},
-        "basis": {"kind": "stated", "refs": []},
-        "time": {"recorded_at": "2000-01-01T00:00:00Z"},
-    }
+    assert plainest(cognition.cognition_records()) == PLAIN_RECORD
 
 
 # Cognition ----------------------------------------------------------------------------------------------------------------
 
 
+@CALM
 @given(cognition.cognition_records())
 def test_every_cognition_record_is_valid(drawn: dict[str, Any]) -> None:
     assert RECORD.accepts(drawn)
-
-
-PLAIN_RECORD = plainest(cognition.cognition_records())
 
 
 @pytest.mark.parametrize("label", FAULTS)
@@ -131,7 +137,7 @@ def test_each_fault_breaks_one_thing_of_a_record(label: str) -> None:
     assert missing_all or len({problem.pointer for problem in problems}) == 1, problems
 
 
-@settings(deadline=None)
+@CALM
 @given(content.broken_cognition_records())
 def test_a_broken_record_is_invalid_and_labelled(drawn: tuple[str, Any]) -> None:
     label, record = drawn
@@ -139,6 +145,7 @@ def test_a_broken_record_is_invalid_and_labelled(drawn: tuple[str, Any]) -> None
     assert not RECORD.accepts(record)
 
 
+@CALM
 @given(content.broken_cognition())
 def test_broken_cognition_passes_dispatch_and_no_content_model(drawn: tuple[str, Any]) -> None:
     label, member = drawn
@@ -146,11 +153,13 @@ def test_broken_cognition_passes_dispatch_and_no_content_model(drawn: tuple[str,
     assert not CONTENT.accepts({"text": "", "cognition": member}), label
 
 
+@CALM
 @given(cognition.filters())
 def test_every_filter_is_valid(drawn: dict[str, Any]) -> None:
     assert FILTER.accepts(drawn)
 
 
+@CALM
 @given(cognition.broken_filters())
 def test_a_broken_filter_is_invalid_and_says_rightly_how(drawn: tuple[str, Any, str]) -> None:
     label, broken, fault = drawn
@@ -164,6 +173,7 @@ def test_a_broken_filter_is_invalid_and_says_rightly_how(drawn: tuple[str, Any, 
         assert not isinstance(broken, dict) or not isinstance(broken.get("dimension", 0), str), (label, broken)
 
 
+@CALM
 @given(cognition.cognition_records().flatmap(lambda entry: cognition.filter_hitting(entry).map(lambda one: (entry, one))))
 def test_a_hitting_filter_hits(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     entry, hitting = pair
@@ -171,6 +181,7 @@ def test_a_hitting_filter_hits(pair: tuple[dict[str, Any], dict[str, Any]]) -> N
     assert cognition.matches(entry, hitting)
 
 
+@CALM
 @given(cognition.cognition_records().flatmap(lambda entry: cognition.filter_missing(entry).map(lambda one: (entry, one))))
 def test_a_missing_filter_misses_by_one_member(pair: tuple[dict[str, Any], dict[str, Any]]) -> None:
     entry, missing = pair
@@ -180,6 +191,7 @@ def test_a_missing_filter_misses_by_one_member(pair: tuple[dict[str, Any], dict[
     assert len(failed) == 1
 
 
+@CALM
 @given(cognition.split_conjunction())
 def test_a_split_conjunction_is_met_member_by_member_and_by_no_entry(drawn: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
     entries, conjunction = drawn
@@ -191,7 +203,7 @@ def test_a_split_conjunction_is_met_member_by_member_and_by_no_entry(drawn: tupl
 
 
 def test_after_is_inclusive_and_before_is_exclusive() -> None:
-    entry = plainest(cognition.cognition_records())
+    entry = PLAIN_RECORD
     assert cognition.matches(entry, {"recorded_after": "2000-01-01T00:00:00.000Z"})
     assert not cognition.matches(entry, {"recorded_after": "2000-01-01T00:00:00.0000001Z"})
     assert not cognition.matches(entry, {"recorded_before": "2000-01-01T00:00:00.000Z"})

@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.wire.bundle import instant, load
 from strategies import grants, vocabulary
 from strategies.grants import GrantShape
-from tests.sampling import plainest, reached
+from tests.sampling import CALM, plainest, reached
 
 BUNDLE = load()
 SUBJECTS = ("a", "A", "b")
@@ -49,6 +49,7 @@ def test_the_vocabulary_is_the_bundle_s() -> None:
     assert set(CAPABILITIES) <= set(vocabulary.capabilities())
 
 
+@CALM
 @given(grants.grant_shapes(SUBJECTS, CONTEXTS, expiries=EXPIRIES))
 def test_a_shape_s_members_make_a_valid_request(shape: GrantShape) -> None:
     request = {"space_id": "s", "idempotency_key": "k", "grantee_id": "p", **shape.members()}
@@ -59,6 +60,7 @@ def test_the_plainest_shape_is_one_capability_on_everything() -> None:
     assert plainest(shapes()) == GrantShape(("records_read",))
 
 
+@CALM
 @given(shapes(), shapes())
 def test_within_is_inclusion_in_every_dimension(child: GrantShape, parent: GrantShape) -> None:
     # every listed capability counts with the shared access, and every shape here has some context, so points show all dimensions
@@ -73,6 +75,7 @@ def _same_expiry_class(child: GrantShape, parent: GrantShape) -> bool:
     return child.expires_at is None or (parent.expires_at is not None and instant(child.expires_at) == instant(parent.expires_at))
 
 
+@CALM
 @given(shapes(), st.lists(shapes(), max_size=3))
 def test_issuance_is_refused_exactly_where_a_point_is_uncovered(child: GrantShape, issuers: list[GrantShape]) -> None:
     answer = grants.issuance(child, issuers)
@@ -108,6 +111,7 @@ def test_an_issuer_that_ends_earlier_covers_nothing_of_a_later_child() -> None:
     assert [grants.issuance(child, [ends]) for child in (longer, equal, unlimited)] == ["refuse", "accept", "refuse"]
 
 
+@CALM
 @given(st.data(), shapes())
 def test_a_narrowing_lies_within_and_changes_one_dimension(data: st.DataObject, shape: GrantShape) -> None:
     dimension, narrower = data.draw(grants.narrowings(shape, subjects=SUBJECTS, contexts=CONTEXTS))
@@ -116,6 +120,7 @@ def test_a_narrowing_lies_within_and_changes_one_dimension(data: st.DataObject, 
     assert _changed(shape, narrower) == {_MEMBER[dimension]}
 
 
+@CALM
 @given(st.data(), shapes())
 def test_a_widening_lies_outside_and_changes_one_dimension(data: st.DataObject, shape: GrantShape) -> None:
     dimension, wider = data.draw(grants.widenings(shape, subjects=SUBJECTS, contexts=CONTEXTS))

@@ -10,7 +10,7 @@ from hypothesis import given
 from conformance.wire.bundle import instant, is_timestamp, load
 from strategies import identifiers, timestamps
 from strategies.vocabulary import member_schema
-from tests.sampling import plainest, reached
+from tests.sampling import CALM, plainest, reached
 
 BUNDLE = load()
 ID = BUNDLE.model("Id")
@@ -40,11 +40,13 @@ def test_the_families_hold_what_careless_code_runs_together() -> None:
     assert some(lambda text: text.partition("\x00")[0])
 
 
+@CALM
 @given(identifiers.ids())
 def test_every_id_is_valid(drawn: str) -> None:
     assert ID.accepts(drawn)
 
 
+@CALM
 @given(identifiers.hostile_ids())
 def test_every_hostile_id_is_valid(drawn: str) -> None:
     assert ID.accepts(drawn)
@@ -52,6 +54,7 @@ def test_every_hostile_id_is_valid(drawn: str) -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_look_alikes_are_distinct_and_of_one_family(n: int) -> None:
+    @CALM
     @given(identifiers.look_alikes(n))
     def check(drawn: tuple[str, ...]) -> None:
         assert len(set(drawn)) == len(drawn) == n
@@ -60,6 +63,7 @@ def test_look_alikes_are_distinct_and_of_one_family(n: int) -> None:
     check()
 
 
+@CALM
 @given(identifiers.colliding_pairs())
 def test_colliding_pairs_are_distinct_and_join_to_one_text(pairs: tuple[tuple[str, str], tuple[str, str]]) -> None:
     left, right = pairs
@@ -68,11 +72,13 @@ def test_colliding_pairs_are_distinct_and_join_to_one_text(pairs: tuple[tuple[st
     assert all(ID.accepts(one) for one in (*left, *right))
 
 
+@CALM
 @given(identifiers.kinds())
 def test_every_kind_is_valid(drawn: str) -> None:
     assert BUNDLE.model("OpenKind").accepts(drawn)
 
 
+@CALM
 @given(identifiers.subject_kinds())
 def test_every_subject_kind_is_valid(drawn: str) -> None:
     assert BUNDLE.model("SubjectKind").accepts(drawn)
@@ -80,6 +86,7 @@ def test_every_subject_kind_is_valid(drawn: str) -> None:
 
 @pytest.mark.parametrize("hostile", [False, True])
 def test_every_extension_map_is_valid(hostile: bool) -> None:
+    @CALM
     @given(identifiers.extension_maps(hostile))
     def check(drawn: dict[str, object]) -> None:
         assert BUNDLE.model("ExtensionMap").accepts(drawn)
@@ -106,6 +113,7 @@ def test_the_limit_of_an_id_is_the_schema_s() -> None:
     assert member_schema(BUNDLE, "RetainedRecord", "record_id")["maxLength"] == identifiers.ID_LIMIT
 
 
+@CALM
 @given(timestamps.timestamps())
 def test_every_timestamp_is_one(drawn: str) -> None:
     assert is_timestamp(drawn)
@@ -123,6 +131,7 @@ def test_no_invalid_timestamp_is_one(text: str) -> None:
     assert not BUNDLE.model("Timestamp").accepts(text)
 
 
+@CALM
 @given(timestamps.neighbours())
 def test_neighbours_differ_by_less_than_a_millisecond(pair: tuple[str, str]) -> None:
     before, after = pair
@@ -138,6 +147,7 @@ def _nanoseconds(text: str) -> int:
     return (seconds or 86400) * 10**9 + int(fraction.ljust(9, "0"))
 
 
+@CALM
 @given(timestamps.timestamps())
 def test_the_instant_just_after_is_later_than_every_spelling_of_the_first(drawn: str) -> None:
     after = timestamps.just_after(drawn)
@@ -146,6 +156,7 @@ def test_the_instant_just_after_is_later_than_every_spelling_of_the_first(drawn:
 
 
 def test_respelled_timestamps_are_one_instant() -> None:
+    @CALM
     @given(timestamps.respelled("2000-01-01T00:00:00.50Z"))
     def check(drawn: str) -> None:
         assert instant(drawn) == instant("2000-01-01T00:00:00.5Z")

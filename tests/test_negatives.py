@@ -15,6 +15,8 @@ from conformance.wire.vocabulary import Reason
 from strategies import breakers
 from strategies.breakers import BREAKERS
 from strategies.negatives import Edit, Target, breaking, edits_of, targets
+from strategies.proof import also_broken, cleanly_broken
+from tests.other_bundle import OTHER_OP, other_bundle_in
 from tests.sampling import plainest, some
 
 BUNDLE = load()
@@ -212,7 +214,20 @@ def test_a_wrong_type_is_wrong_under_every_reading(value: Any) -> None:
             assert validator is None or not validator.accepts(wrong)
 
 
+def test_two_faults_are_both_told() -> None:
+    both_missing = target_of("memory.records.update", "", "anyOf").site
+    broken = {"space_id": 1, "idempotency_key": "k", "expected_revision": 1, "record_id": "r"}
+    assert cleanly_broken(BUNDLE, "memory.records.update", both_missing, broken) is None
+    assert also_broken(BUNDLE, "memory.records.update", both_missing, (), broken) == ("type",)
+    assert also_broken(BUNDLE, "memory.records.update", both_missing, (), {**broken, "kind": "a"}) is None
+
+
 # A bundle of another kind -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def other_bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
+    return other_bundle_in(tmp_path_factory.mktemp("bundle"))
 
 
 def test_every_keyword_of_draft_07_can_be_broken(other_bundle: Bundle) -> None:
@@ -221,44 +236,3 @@ def test_every_keyword_of_draft_07_can_be_broken(other_bundle: Bundle) -> None:
     for target in targets(other_bundle):
         if target.op == OTHER_OP:
             assert some(breaking(other_bundle, target), 2), (target, target.schema_pointer)
-
-
-OTHER_OP = "memory.describe"
-OTHER_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "dependencies": {"text": ["number"]},
-    "definitions": {
-        "Tree": {"type": "object", "properties": {"left": {"$ref": "#/definitions/Tree"}}, "additionalProperties": False}
-    },
-    "properties": {
-        "text": {"type": "string", "minLength": 2, "maxLength": 5, "pattern": "^[a-z]+$"},
-        "uri": {"type": "string", "format": "uri"},
-        "when": {"type": "string", "format": "date-time"},
-        "number": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 10},
-        "even": {"type": "integer", "minimum": 0, "maximum": 100, "multipleOf": 2},
-        "pair": {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
-        "list": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 4, "uniqueItems": True},
-        "some": {"type": "array", "items": {"enum": [1, 2, 3]}, "contains": {"const": 2}},
-        "not_it": {"type": "string", "not": {"enum": ["it"]}},
-        "map": {"type": "object", "patternProperties": {"^x": {"type": "integer"}}, "minProperties": 1, "maxProperties": 3},
-        "either": {"oneOf": [{"type": "string", "const": "a"}, {"type": "integer", "minimum": 5}]},
-        "any": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object", "properties": {"a": {}, "b": {}}},
-        "all": {"allOf": [{"type": "string"}, {"minLength": 1}]},
-        "tree": {"$ref": "#/definitions/Tree"},
-        "gone": False,
-    },
-}
-
-
-@pytest.fixture(scope="module")
-def other_bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """Make a bundle that differs from the packaged one in the request of one operation."""
-    directory = tmp_path_factory.mktemp("bundle")
-    for identity, document in BUNDLE.documents.items():
-        path = directory.joinpath(*identity.split("/schemas/")[1].split("/"))
-        path.parent.mkdir(exist_ok=True)
-        replaced = identity == BUNDLE.request_ref(OTHER_OP)
-        kept = {key: document[key] for key in ("$schema", "$id", "title", "description")} if replaced else document
-        path.write_text(json.dumps({**kept, **OTHER_SCHEMA} if replaced else kept))
-    return load(directory)
