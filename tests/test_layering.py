@@ -17,9 +17,12 @@ PACKAGES = ("conformance", "invariants", "strategies", "reports")
 WIRE = frozenset({"conformance.wire", "conformance.errors"})
 GROUND = WIRE | {"conformance.exchange"}
 PORT = GROUND | {"conformance.port", "conformance.dispatch"}
-CALLERS = frozenset(
+# what a check is written with
+CALLERS = frozenset(f"conformance.{name}" for name in ("expect", "client", "caller", "levers", "snapshot", "world", "bench"))
+# what several rule modules set up or compare alike
+SCENES = frozenset(
     f"conformance.{name}"
-    for name in ("expect", "client", "caller", "levers", "snapshot", "world", "bench", "scenes", "moving", "sealing", "likeness")
+    for name in ("scenes", "moving", "sealing", "likeness", "backstage", "onlooker", "transcript", "cargo", "crowds")
 )
 MACHINE = frozenset({"conformance.machine"})
 
@@ -28,15 +31,16 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "conformance.wire": WIRE,
     "conformance.errors": frozenset(),
     "conformance.exchange": frozenset(),
-    "conformance.verdict": frozenset(),
+    "conformance.verdict": frozenset({"conformance.exchange"}),
     "conformance.port": frozenset(),
     "conformance.dispatch": PORT,
     "conformance.oracle": PORT,
     "conformance.transport": PORT,
     **{name: GROUND | CALLERS | {"conformance.transport.shim"} for name in CALLERS},
+    **dict.fromkeys(SCENES, GROUND | CALLERS | SCENES),
     "conformance.machine": GROUND | CALLERS | {"conformance.oracle", "strategies"},
     "strategies": frozenset({"conformance.wire"}),
-    "invariants": GROUND | CALLERS | MACHINE | {"strategies"},
+    "invariants": GROUND | CALLERS | SCENES | MACHINE | {"strategies"},
     "reports": frozenset({"conformance.verdict", "conformance.exchange"}),
     # what composes: everything but each other's commands
     "conformance": frozenset({"conformance", "reports"}),
