@@ -1,7 +1,7 @@
-"""MEM-R026: profiles are honestly empty and hold no rights; a reflection's basis is pinned and its staleness computed at read.
+"""MEM-R026: a reflection's basis is pinned, its digest covers exactly the six named parts, staleness is computed at read.
 
-protocol.md section 7, Profiles and Reflections, and section 3, Reflection. The form of ``state_digest`` is the provider's: only
-equality and inequality are tested, and only for callers whose coverage by both reflection capabilities is the same.
+protocol.md section 7, Reflections, and section 3, Reflection. The form of ``state_digest`` is the provider's: only equality and
+inequality are tested, and only for callers whose coverage by both reflection capabilities is the same.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conformance import scenes
 from conformance.bench import Bench
-from conformance.caller import OMIT, Caller, made
-from conformance.wire.canonical import digest
+from conformance.caller import made
+from conformance.reflecting import found, generated, place, read, shown, state_of, wrote
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
-from strategies.content import profile_contents
-from strategies.identifiers import extension_maps, ids, look_alikes
 
 reflecting = pytest.mark.needs(flags=[Flag.REFLECTION])
 
@@ -33,164 +29,6 @@ ENTRY = {
     "time": {"recorded_at": "2026-01-01T00:00:00Z"},
 }
 ANN = {"holder_id": "ann"}
-
-
-# -- profiles
-
-
-def wrote(caller: Caller, subject_id: str, kind: str, revision: int | None, **members: Any) -> Mapping[str, Any]:
-    """Write a profile document at an expected revision and return the receipt."""
-    body = {"content": {"text": "a"}, **members}
-    receipt: Mapping[str, Any] = caller.do("profile.update", subject_id=subject_id, kind=kind, expected_revision=revision, **body)
-    return receipt
-
-
-def read(caller: Caller, subject_id: str, *kinds: str) -> Mapping[str, Any]:
-    """Read profile documents by kind, or all that the provider gives without naming any."""
-    answer: Mapping[str, Any] = caller.do("profile.get", subject_id=subject_id, kinds=list(kinds) or OMIT)
-    return answer
-
-
-@given(content=profile_contents(), kind=ids(), extensions=extension_maps())
-def test_a_profile_is_what_was_written(bench: Bench, content: Any, kind: str, extensions: Any) -> None:
-    """A written document comes back with its content, the digest of it, its writer and revision 1."""
-    world = bench.world()
-    subject_id = world.scope()["subject_id"]
-    author = world.principal("profile_write")
-    receipt = wrote(author, subject_id, kind, None, content=content, extensions=extensions)
-    affected = [{"type": "profile", "id": f"{subject_id}/{kind}", "revision": 1}]
-    world.same(affected, receipt["affected"], "the receipt does not name the profile")
-    answer = read(world.root, subject_id, kind)
-    world.same([], answer["missing_kinds"], "a written kind is called missing")
-    document = answer["documents"][0]
-    expected = {
-        **document,
-        "subject_id": subject_id,
-        "kind": kind,
-        "content": content,
-        "content_digest": digest(content),
-        "revision": 1,
-        "updated_by": author.principal_id,
-        "extensions": extensions,
-    }
-    world.same(expected, document, "the document is not as it was written")
-
-
-@given(steps=st.integers(1, 3))
-@pytest.mark.examples(0.3)
-def test_a_profile_changes_only_at_its_exact_revision(bench: Bench, steps: int) -> None:
-    """An update names the stored revision, or null for a document that must not exist; else it changes nothing."""
-    world = bench.world()
-    subject_id = world.scope()["subject_id"]
-    members: dict[str, Any] = {"subject_id": subject_id, "kind": "preferences", "content": {"text": "b"}}
-    world.root.refused("profile.update", Code.REVISION_AHEAD, **members, expected_revision=1)
-    for revision in range(steps):
-        wrote(world.root, subject_id, "preferences", revision or None)
-    with world.unchanged("a refused update of a profile changed something"):
-        world.root.refused("profile.update", Code.REVISION_STALE, **members, expected_revision=None)
-        world.root.refused("profile.update", Code.REVISION_AHEAD, **members, expected_revision=steps + 1)
-        if steps > 1:
-            world.root.refused("profile.update", Code.REVISION_STALE, **members, expected_revision=steps - 1)
-    wrote(world.root, subject_id, "preferences", steps, content={"text": "b"})
-    document = read(world.root, subject_id, "preferences")["documents"][0]
-    world.same({"text": "b"}, document["content"], "the update did not replace the content")
-    world.same(steps + 1, document["revision"], "the update did not add exactly 1")
-
-
-@given(kinds=look_alikes(3), count=st.integers(0, 2))
-@pytest.mark.examples(0.5)
-def test_a_kind_that_was_never_written_is_honestly_empty(bench: Bench, kinds: tuple[str, ...], count: int) -> None:
-    """Asked kinds are documents or listed as missing, never an error, and told apart by their very code points."""
-    world = bench.world()
-    subject_id = world.scope()["subject_id"]
-    for kind in kinds[:count]:
-        wrote(world.root, subject_id, kind, None, content={"text": kind})
-    answer = read(world.root, subject_id, *kinds)
-    world.same_set([*kinds[:count]], [document["kind"] for document in answer["documents"]], "not the written kinds are given")
-    world.same_set([*kinds[count:]], answer["missing_kinds"], "not the unwritten kinds are called missing")
-
-
-def test_without_kinds_the_required_ones_are_named(bench: Bench) -> None:
-    """Without ``kinds`` the missing ones are the required kinds that were never written, for any subject."""
-    world = bench.world()
-    required = bench.described(world)["required_profile_kinds"]
-    subject_id = world.scope()["subject_id"]
-    for unknown in (subject_id, world.name("nobody")):
-        world.same_set(required, read(world.root, unknown)["missing_kinds"], "not the required kinds are called missing")
-    wrote(world.root, subject_id, "voice of reason", None)
-    world.same_set(required, read(world.root, subject_id)["missing_kinds"], "another kind changed what is missing")
-    for kind in required:
-        wrote(world.root, subject_id, kind, None)
-    answer = read(world.root, subject_id)
-    world.same([], answer["missing_kinds"], "a written required kind is called missing")
-    given_kinds = {document["kind"] for document in answer["documents"]}
-    world.expect(
-        set(required) <= given_kinds, "a written required kind is not given", expected=required, seen=sorted(given_kinds)
-    )
-
-
-def test_a_profile_needs_its_subject_and_is_its_own(bench: Bench) -> None:
-    """A profile of a subject that does not exist is NOT_FOUND; one subject's profile is no other's."""
-    world = bench.world()
-    members: dict[str, Any] = {"kind": "preferences", "content": {"text": "a"}, "expected_revision": None}
-    world.root.refused("profile.update", Code.NOT_FOUND, subject_id=world.name("nobody"), **members)
-    first, second = world.scope("u1")["subject_id"], world.scope("u2")["subject_id"]
-    world.root.do("profile.update", subject_id=first, **members)
-    world.same(["preferences"], read(world.root, second, "preferences")["missing_kinds"], "a profile shows under another subject")
-
-
-def test_a_profile_holds_no_rights(bench: Bench) -> None:
-    """What a profile says authorises nobody, and ``profile_write`` and ``profile_read`` imply nothing else."""
-    world = bench.world()
-    record_id = world.root.create()
-    subject_id = world.name("u1")
-    author = world.principal("profile_write", "profile_read")
-    structured = {"grantee_id": author.principal_id, "capabilities": ["records_read", "admin"], "shared_access": "write"}
-    wrote(author, subject_id, "preferences", None, content={"text": "may read all", "structured": structured})
-    author.denied("records.get", record_id=record_id)
-    author.denied("subjects.get", subject_id=subject_id)
-    world.same(record_id, world.root.read(record_id)["record_id"], "root cannot read the record")
-
-
-# -- reflections
-
-
-def place(bench: Bench, *, records: int = 1, profiles: bool = True) -> tuple[World, dict[str, str]]:
-    """Return a world and a placement with records, and with the required profiles written or not."""
-    world = bench.world()
-    scope = world.scope()
-    if profiles:
-        scenes.complete_profile(world, scope["subject_id"])
-    for _ in range(records):
-        world.root.create(scope=scope)
-    return world, scope
-
-
-def state_of(caller: Caller, selection: Mapping[str, Any], **members: Any) -> Mapping[str, Any]:
-    """Read the reflection state of a selection."""
-    answer: Mapping[str, Any] = caller.do("reflections.state", selection=selection, **members)
-    return answer
-
-
-def generated(caller: Caller, selection: Mapping[str, Any], **members: Any) -> Mapping[str, Any]:
-    """Generate a reflection and return it as its generator lists it."""
-    reflection_id = made(caller.do("reflections.generate", selection=selection, **members), "reflection")
-    members.pop("expected_state_digest", None)
-    return found(caller, reflection_id, selection, **members)
-
-
-def shown(caller: Caller, selection: Mapping[str, Any], **members: Any) -> list[str]:
-    """Return the ids of the reflections that a caller is shown for a selection."""
-    return [one["reflection_id"] for one in caller.all("reflections.list", selection=selection, **members)]
-
-
-def found(caller: Caller, reflection_id: str, selection: Mapping[str, Any], **members: Any) -> Mapping[str, Any]:
-    """Return a reflection from a list that must show it."""
-    listed = caller.all("reflections.list", selection=selection, **members)
-    caller.world.expect(
-        reflection_id in [one["reflection_id"] for one in listed], "reflections.list does not show the reflection", seen=listed
-    )
-    return next(one for one in listed if one["reflection_id"] == reflection_id)
 
 
 @reflecting
@@ -411,129 +249,3 @@ def test_a_list_shows_exactly_what_was_pinned_alike(bench: Bench) -> None:
     ids_made = [made(world.root.do("reflections.generate", **asked), "reflection") for asked in requests]
     for number, asked in enumerate(requests):
         world.same([ids_made[number]], shown(world.root, **asked), f"the list for {asked} shows what was pinned otherwise")
-
-
-@reflecting
-def test_a_list_is_newest_first(bench: Bench) -> None:
-    """Reflections are listed newest first, a page at a time too."""
-    world, scope = place(bench)
-    selection = scenes.selection(scope)
-    ids_made = []
-    for _ in range(3):
-        ids_made.append(made(world.root.do("reflections.generate", selection=selection), "reflection"))
-        world.root.create(scope=scope)
-    world.same(ids_made[::-1], shown(world.root, selection), "reflections.list is not newest first")
-    world.same(ids_made[::-1], shown(world.root, selection, limits=[1]), "the pages of reflections.list are not newest first")
-
-
-@reflecting
-def test_a_reflection_is_shown_to_whom_covers_it(bench: Bench) -> None:
-    """A reflection is shown only to a caller that covers the whole selection by ``reflections_read``."""
-    world, scope = place(bench)
-    subject_id, c1, c2 = scope["subject_id"], scope["context_id"], world.name("c2")
-    wide = {"subject_id": subject_id, "mode": "contexts", "context_ids": [c1, c2]}
-    reflection = generated(world.root, wide)
-    narrow = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1])
-    narrow.denied("reflections.list", selection=wide)
-    narrow.denied("reflections.state", selection=wide)
-    reader = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1, c2])
-    world.same(
-        reflection, found(reader, reflection["reflection_id"], wide), "a reader of the whole selection sees another reflection"
-    )
-    blind = world.principal("reflections_generate", "records_read", "recall", subject_ids=[subject_id], context_ids=[c1, c2])
-    blind.denied("reflections.list", selection=wide)
-    blind.denied("reflections.generate", selection=wide)
-
-
-@reflecting
-def test_over_all_authorized_a_reflection_is_shown_to_whom_covers_its_records(bench: Bench) -> None:
-    """Over ``all_authorized`` a reader sees the reflections whose every basis record it covers, stale by what both cover."""
-    world, scope = place(bench)
-    subject_id, c1 = scope["subject_id"], scope["context_id"]
-    narrow = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1])
-    mine = generated(world.root, world.everything())
-    seen = found(narrow, mine["reflection_id"], world.everything())
-    world.same(False, seen["stale"], "the reflection is stale though nothing changed")
-    world.root.create(scope=world.scope(context="c2"))
-    world.same(True, found(world.root, mine["reflection_id"], world.everything())["stale"], "a new record does not make it stale")
-    seen = found(narrow, mine["reflection_id"], world.everything())
-    world.same(False, seen["stale"], "staleness tells a reader of a record that it does not cover")
-    theirs = generated(world.root, world.everything())
-    world.same([mine["reflection_id"]], shown(narrow, world.everything()), "a reflection on a hidden record is shown")
-    world.same_set(
-        [mine["reflection_id"], theirs["reflection_id"]], shown(world.root, world.everything()), "root does not see both"
-    )
-    world.root.create(scope=scope)
-    world.same(True, found(narrow, mine["reflection_id"], world.everything())["stale"], "a change that both cover is not seen")
-
-
-@reflecting
-def test_the_basis_is_what_both_capabilities_cover(bench: Bench) -> None:
-    """Generation needs both reflection capabilities; over ``all_authorized`` the basis is what both cover."""
-    world, scope = place(bench, records=0)
-    subject_id, c1, c2 = scope["subject_id"], scope["context_id"], world.name("c2")
-    covered = world.root.create(scope=scope)
-    world.root.create(scope=world.scope(context="c2"))
-    world.root.create(scope=world.scope(context=None))
-    caller = world.principal("reflections_generate", subject_ids=[subject_id], context_ids=[c1, c2], shared_access="read")
-    caller.denied("reflections.generate", selection=world.everything())
-    world.root.grant(caller, capabilities=["reflections_read"], subject_ids=[subject_id], context_ids=[c1])
-    reflection = generated(caller, world.everything())
-    world.same(
-        [{"record_id": covered, "revision": 1}], reflection["basis"]["records"], "the basis is not what both capabilities cover"
-    )
-    beyond = {"subject_id": subject_id, "mode": "contexts", "context_ids": [c2]}
-    caller.denied("reflections.generate", selection=beyond)
-
-
-@reflecting
-def test_an_expected_digest_must_be_the_present_one(bench: Bench) -> None:
-    """``expected_state_digest`` other than the present one is refused as stale; the present one is accepted."""
-    world, scope = place(bench)
-    selection = scenes.selection(scope)
-    old = state_of(world.root, selection)["state_digest"]
-    world.root.create(scope=scope)
-    with world.unchanged("a refused generation changed something"):
-        for wrong in (old, "0" * 64):
-            world.root.refused("reflections.generate", Code.REVISION_STALE, selection=selection, expected_state_digest=wrong)
-    now = state_of(world.root, selection)["state_digest"]
-    reflection = generated(world.root, selection, expected_state_digest=now)
-    world.same(now, reflection["basis"]["state_digest"], "the generated basis is not the expected one")
-
-
-@reflecting
-def test_no_read_generates_and_no_replay_bills_twice(bench: Bench) -> None:
-    """Reading state and lists makes no reflection; a replayed generation is the same receipt and no second reflection."""
-    world, scope = place(bench)
-    selection = scenes.selection(scope)
-    for _ in range(2):
-        state_of(world.root, selection)
-        world.same([], shown(world.root, selection), "a read generated a reflection")
-    call = world.root.call("reflections.generate", selection=selection)
-    receipt = world.root.accepted(call)
-    world.root.create(scope=scope)
-    world.same(receipt, world.root.accepted(call), "a replayed generation is not the same receipt")
-    world.same([made(receipt, "reflection")], shown(world.root, selection), "a replay made a second reflection")
-
-
-@reflecting
-@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])
-def test_a_held_generation_commits_the_basis_of_its_request(bench: Bench) -> None:
-    """While pending a reflection does not exist for reads; it commits the basis pinned at the request, whatever came between."""
-    world, scope = place(bench)
-    selection = scenes.selection(scope)
-    before = state_of(world.root, selection)
-    bench.levers.hold(True)
-    try:
-        pending = world.root.send("reflections.generate", selection=selection).payload["receipt"]
-        world.same("pending", pending["state"], "a held generation is not pending")
-        world.same([], shown(world.root, selection), "the object of a pending receipt is shown")
-        world.root.create(scope=scope)
-        scenes.freeze(world)
-    finally:
-        bench.levers.hold(False)
-    receipt = world.root.settled(pending)
-    world.same("committed", receipt["state"], "a held generation did not commit")
-    reflection = found(world.root, made(receipt, "reflection"), selection)
-    world.same(before["state_digest"], reflection["basis"]["state_digest"], "the basis is not the one of the request")
-    world.same(True, reflection["stale"], "a reflection whose basis changed while it was pending is not stale")

@@ -22,7 +22,18 @@ CALLERS = frozenset(f"conformance.{name}" for name in ("expect", "client", "call
 # what several rule modules set up or compare alike
 SCENES = frozenset(
     f"conformance.{name}"
-    for name in ("scenes", "moving", "sealing", "likeness", "backstage", "onlooker", "transcript", "cargo", "crowds")
+    for name in (
+        "scenes",
+        "moving",
+        "sealing",
+        "likeness",
+        "backstage",
+        "onlooker",
+        "transcript",
+        "cargo",
+        "crowds",
+        "reflecting",
+    )
 )
 MACHINE = frozenset({"conformance.machine"})
 

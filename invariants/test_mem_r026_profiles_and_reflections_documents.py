@@ -1,0 +1,120 @@
+"""MEM-R026: profiles are the author's material under CAS, hold no rights, and are honestly empty when missing.
+
+protocol.md section 7, Profiles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.bench import Bench
+from conformance.reflecting import read, wrote
+from conformance.wire.canonical import digest
+from conformance.wire.vocabulary import Code
+from strategies.content import profile_contents
+from strategies.identifiers import extension_maps, ids, look_alikes
+
+
+@given(content=profile_contents(), kind=ids(), extensions=extension_maps())
+def test_a_profile_is_what_was_written(bench: Bench, content: Any, kind: str, extensions: Any) -> None:
+    """A written document comes back with its content, the digest of it, its writer and revision 1."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    author = world.principal("profile_write")
+    receipt = wrote(author, subject_id, kind, None, content=content, extensions=extensions)
+    affected = [{"type": "profile", "id": f"{subject_id}/{kind}", "revision": 1}]
+    world.same(affected, receipt["affected"], "the receipt does not name the profile")
+    answer = read(world.root, subject_id, kind)
+    world.same([], answer["missing_kinds"], "a written kind is called missing")
+    document = answer["documents"][0]
+    expected = {
+        **document,
+        "subject_id": subject_id,
+        "kind": kind,
+        "content": content,
+        "content_digest": digest(content),
+        "revision": 1,
+        "updated_by": author.principal_id,
+        "extensions": extensions,
+    }
+    world.same(expected, document, "the document is not as it was written")
+
+
+@given(steps=st.integers(1, 3))
+@pytest.mark.examples(0.3)
+def test_a_profile_changes_only_at_its_exact_revision(bench: Bench, steps: int) -> None:
+    """An update names the stored revision, or null for a document that must not exist; else it changes nothing."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    members: dict[str, Any] = {"subject_id": subject_id, "kind": "preferences", "content": {"text": "b"}}
+    world.root.refused("profile.update", Code.REVISION_AHEAD, **members, expected_revision=1)
+    for revision in range(steps):
+        wrote(world.root, subject_id, "preferences", revision or None)
+    with world.unchanged("a refused update of a profile changed something"):
+        world.root.refused("profile.update", Code.REVISION_STALE, **members, expected_revision=None)
+        world.root.refused("profile.update", Code.REVISION_AHEAD, **members, expected_revision=steps + 1)
+        if steps > 1:
+            world.root.refused("profile.update", Code.REVISION_STALE, **members, expected_revision=steps - 1)
+    wrote(world.root, subject_id, "preferences", steps, content={"text": "b"})
+    document = read(world.root, subject_id, "preferences")["documents"][0]
+    world.same({"text": "b"}, document["content"], "the update did not replace the content")
+    world.same(steps + 1, document["revision"], "the update did not add exactly 1")
+
+
+@given(kinds=look_alikes(3), count=st.integers(0, 2))
+@pytest.mark.examples(0.5)
+def test_a_kind_that_was_never_written_is_honestly_empty(bench: Bench, kinds: tuple[str, ...], count: int) -> None:
+    """Asked kinds are documents or listed as missing, never an error, and told apart by their very code points."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    for kind in kinds[:count]:
+        wrote(world.root, subject_id, kind, None, content={"text": kind})
+    answer = read(world.root, subject_id, *kinds)
+    world.same_set([*kinds[:count]], [document["kind"] for document in answer["documents"]], "not the written kinds are given")
+    world.same_set([*kinds[count:]], answer["missing_kinds"], "not the unwritten kinds are called missing")
+
+
+def test_without_kinds_the_required_ones_are_named(bench: Bench) -> None:
+    """Without ``kinds`` the missing ones are the required kinds that were never written, for any subject."""
+    world = bench.world()
+    required = bench.described(world)["required_profile_kinds"]
+    subject_id = world.scope()["subject_id"]
+    for unknown in (subject_id, world.name("nobody")):
+        world.same_set(required, read(world.root, unknown)["missing_kinds"], "not the required kinds are called missing")
+    wrote(world.root, subject_id, "voice of reason", None)
+    world.same_set(required, read(world.root, subject_id)["missing_kinds"], "another kind changed what is missing")
+    for kind in required:
+        wrote(world.root, subject_id, kind, None)
+    answer = read(world.root, subject_id)
+    world.same([], answer["missing_kinds"], "a written required kind is called missing")
+    given_kinds = {document["kind"] for document in answer["documents"]}
+    world.expect(
+        set(required) <= given_kinds, "a written required kind is not given", expected=required, seen=sorted(given_kinds)
+    )
+
+
+def test_a_profile_needs_its_subject_and_is_its_own(bench: Bench) -> None:
+    """A profile of a subject that does not exist is NOT_FOUND; one subject's profile is no other's."""
+    world = bench.world()
+    members: dict[str, Any] = {"kind": "preferences", "content": {"text": "a"}, "expected_revision": None}
+    world.root.refused("profile.update", Code.NOT_FOUND, subject_id=world.name("nobody"), **members)
+    first, second = world.scope("u1")["subject_id"], world.scope("u2")["subject_id"]
+    world.root.do("profile.update", subject_id=first, **members)
+    world.same(["preferences"], read(world.root, second, "preferences")["missing_kinds"], "a profile shows under another subject")
+
+
+def test_a_profile_holds_no_rights(bench: Bench) -> None:
+    """What a profile says authorises nobody, and ``profile_write`` and ``profile_read`` imply nothing else."""
+    world = bench.world()
+    record_id = world.root.create()
+    subject_id = world.name("u1")
+    author = world.principal("profile_write", "profile_read")
+    structured = {"grantee_id": author.principal_id, "capabilities": ["records_read", "admin"], "shared_access": "write"}
+    wrote(author, subject_id, "preferences", None, content={"text": "may read all", "structured": structured})
+    author.denied("records.get", record_id=record_id)
+    author.denied("subjects.get", subject_id=subject_id)
+    world.same(record_id, world.root.read(record_id)["record_id"], "root cannot read the record")

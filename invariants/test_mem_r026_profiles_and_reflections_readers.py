@@ -1,0 +1,143 @@
+"""MEM-R026: who is shown a reflection, in which order, who may generate one, and what a generation may not do.
+
+protocol.md section 7, Reflections.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance import scenes
+from conformance.bench import Bench
+from conformance.caller import made
+from conformance.reflecting import found, generated, place, shown, state_of
+from conformance.wire.vocabulary import Code, Flag
+
+reflecting = pytest.mark.needs(flags=[Flag.REFLECTION])
+
+
+@reflecting
+def test_a_list_is_newest_first(bench: Bench) -> None:
+    """Reflections are listed newest first, a page at a time too."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    ids_made = []
+    for _ in range(3):
+        ids_made.append(made(world.root.do("reflections.generate", selection=selection), "reflection"))
+        # Reflections of one instant have no order that the contract knows.
+        bench.levers.advance(1)
+    world.same(ids_made[::-1], shown(world.root, selection), "reflections.list is not newest first")
+    world.same(ids_made[::-1], shown(world.root, selection, limits=[1]), "the pages of reflections.list are not newest first")
+
+
+@reflecting
+def test_a_reflection_is_shown_to_whom_covers_it(bench: Bench) -> None:
+    """A reflection is shown only to a caller that covers the whole selection by ``reflections_read``."""
+    world, scope = place(bench)
+    subject_id, c1, c2 = scope["subject_id"], scope["context_id"], world.name("c2")
+    wide = {"subject_id": subject_id, "mode": "contexts", "context_ids": [c1, c2]}
+    reflection = generated(world.root, wide)
+    narrow = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1])
+    narrow.denied("reflections.list", selection=wide)
+    narrow.denied("reflections.state", selection=wide)
+    reader = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1, c2])
+    world.same(
+        reflection, found(reader, reflection["reflection_id"], wide), "a reader of the whole selection sees another reflection"
+    )
+    blind = world.principal("reflections_generate", "records_read", "recall", subject_ids=[subject_id], context_ids=[c1, c2])
+    blind.denied("reflections.list", selection=wide)
+    blind.denied("reflections.generate", selection=wide)
+
+
+@reflecting
+def test_over_all_authorized_a_reflection_is_shown_to_whom_covers_its_records(bench: Bench) -> None:
+    """Over ``all_authorized`` a reader sees the reflections whose every basis record it covers, stale by what both cover."""
+    world, scope = place(bench)
+    subject_id, c1 = scope["subject_id"], scope["context_id"]
+    narrow = world.principal("reflections_read", subject_ids=[subject_id], context_ids=[c1])
+    mine = generated(world.root, world.everything())
+    seen = found(narrow, mine["reflection_id"], world.everything())
+    world.same(False, seen["stale"], "the reflection is stale though nothing changed")
+    world.root.create(scope=world.scope(context="c2"))
+    world.same(True, found(world.root, mine["reflection_id"], world.everything())["stale"], "a new record does not make it stale")
+    seen = found(narrow, mine["reflection_id"], world.everything())
+    world.same(False, seen["stale"], "staleness tells a reader of a record that it does not cover")
+    theirs = generated(world.root, world.everything())
+    world.same([mine["reflection_id"]], shown(narrow, world.everything()), "a reflection on a hidden record is shown")
+    world.same_set(
+        [mine["reflection_id"], theirs["reflection_id"]], shown(world.root, world.everything()), "root does not see both"
+    )
+    world.root.create(scope=scope)
+    world.same(True, found(narrow, mine["reflection_id"], world.everything())["stale"], "a change that both cover is not seen")
+
+
+@reflecting
+def test_the_basis_is_what_both_capabilities_cover(bench: Bench) -> None:
+    """Generation needs both reflection capabilities; over ``all_authorized`` the basis is what both cover."""
+    world, scope = place(bench, records=0)
+    subject_id, c1, c2 = scope["subject_id"], scope["context_id"], world.name("c2")
+    covered = world.root.create(scope=scope)
+    world.root.create(scope=world.scope(context="c2"))
+    world.root.create(scope=world.scope(context=None))
+    caller = world.principal("reflections_generate", subject_ids=[subject_id], context_ids=[c1, c2], shared_access="read")
+    caller.denied("reflections.generate", selection=world.everything())
+    world.root.grant(caller, capabilities=["reflections_read"], subject_ids=[subject_id], context_ids=[c1])
+    reflection = generated(caller, world.everything())
+    world.same(
+        [{"record_id": covered, "revision": 1}], reflection["basis"]["records"], "the basis is not what both capabilities cover"
+    )
+    beyond = {"subject_id": subject_id, "mode": "contexts", "context_ids": [c2]}
+    caller.denied("reflections.generate", selection=beyond)
+
+
+@reflecting
+def test_an_expected_digest_must_be_the_present_one(bench: Bench) -> None:
+    """``expected_state_digest`` other than the present one is refused as stale; the present one is accepted."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    old = state_of(world.root, selection)["state_digest"]
+    world.root.create(scope=scope)
+    with world.unchanged("a refused generation changed something"):
+        for wrong in (old, "0" * 64):
+            world.root.refused("reflections.generate", Code.REVISION_STALE, selection=selection, expected_state_digest=wrong)
+    now = state_of(world.root, selection)["state_digest"]
+    reflection = generated(world.root, selection, expected_state_digest=now)
+    world.same(now, reflection["basis"]["state_digest"], "the generated basis is not the expected one")
+
+
+@reflecting
+def test_no_read_generates_and_no_replay_bills_twice(bench: Bench) -> None:
+    """Reading state and lists makes no reflection; a replayed generation is the same receipt and no second reflection."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    for _ in range(2):
+        state_of(world.root, selection)
+        world.same([], shown(world.root, selection), "a read generated a reflection")
+    call = world.root.call("reflections.generate", selection=selection)
+    receipt = world.root.accepted(call)
+    world.root.create(scope=scope)
+    world.same(receipt, world.root.accepted(call), "a replayed generation is not the same receipt")
+    world.same([made(receipt, "reflection")], shown(world.root, selection), "a replay made a second reflection")
+
+
+@reflecting
+@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])
+def test_a_held_generation_commits_the_basis_of_its_request(bench: Bench) -> None:
+    """While pending a reflection does not exist for reads; it commits the basis pinned at the request, whatever came between."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    before = state_of(world.root, selection)
+    bench.levers.hold(True)
+    try:
+        pending = world.root.send("reflections.generate", selection=selection).payload["receipt"]
+        world.same("pending", pending["state"], "a held generation is not pending")
+        world.same([], shown(world.root, selection), "the object of a pending receipt is shown")
+        world.root.create(scope=scope)
+        scenes.freeze(world)
+    finally:
+        bench.levers.hold(False)
+    receipt = world.root.settled(pending)
+    world.same("committed", receipt["state"], "a held generation did not commit")
+    reflection = found(world.root, made(receipt, "reflection"), selection)
+    world.same(before["state_digest"], reflection["basis"]["state_digest"], "the basis is not the one of the request")
+    world.same(True, reflection["stale"], "a reflection whose basis changed while it was pending is not stale")
