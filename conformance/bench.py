@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from conformance.client import Client
 from conformance.expect import Inconclusive, NotApplicable
@@ -18,9 +18,14 @@ from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 
+Row = TypeVar("Row")
+
 
 class Bench:
-    """A check's place of work. ``homes`` and ``logins`` are those of the target file, for targets that cannot make new ones."""
+    """A check's place of work. ``homes`` and ``logins`` are those of the target file, for targets that cannot make new ones.
+
+    ``most_rows`` bounds how many rows of a table a check tries (None: all of them).
+    """
 
     def __init__(
         self,
@@ -30,6 +35,7 @@ class Bench:
         *,
         check_id: str = "",
         seed: int = 0,
+        most_rows: int | None = None,
         homes: Sequence[Home] = (),
         logins: Sequence[Login] = (),
     ) -> None:
@@ -39,6 +45,7 @@ class Bench:
         self.check_id = check_id
         self.seed = seed
         self.latest: World | None = None
+        self._most_rows = most_rows
         self._homes = tuple(homes)
         self._logins = tuple(logins)
         self._described: Mapping[str, Any] | None = None
@@ -95,6 +102,16 @@ class Bench:
         if self._described is None:
             self._described = world.root.do("describe")
         return self._described
+
+    def rows(self, table: Sequence[Row]) -> Sequence[Row]:
+        """Return the rows of a check's table that this run tries: all, or in a run that only touches each rule a few of them.
+
+        Which ones derives from the seed and the check alone.
+        """
+        if self._most_rows is None or self._most_rows >= len(table):
+            return table
+        first = int.from_bytes(hashlib.sha256(f"{self.seed}\0{self.check_id}".encode()).digest()[:4], "big")
+        return [table[(first + number * len(table) // self._most_rows) % len(table)] for number in range(self._most_rows)]
 
     def _salt(self) -> str:
         text = f"{self.seed}\0{self.check_id}\0{self.facts.instance}\0{self._worlds}"

@@ -14,14 +14,15 @@ DEFAULT_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``examples`` is the number of generated examples of a check with factor 1."""
+    """``examples`` is how many examples a check with factor 1 generates, ``rows`` the most rows of a table (None: all)."""
 
     name: str
     examples: int
+    rows: int | None = None
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {profile.name: profile for profile in (Profile("smoke", 2), Profile("quick", 15), Profile("full", 150))}
+    {profile.name: profile for profile in (Profile("smoke", 2, rows=3), Profile("quick", 15), Profile("full", 150))}
 )
 
 

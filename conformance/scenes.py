@@ -7,15 +7,17 @@ space must be active; the builders of ``spaces.unfreeze`` and ``imports.activate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from conformance import snapshot
+from conformance.bench import Bench
 from conformance.caller import made
 from conformance.exchange import Call
 from conformance.expect import CheckFailed
 from conformance.wire.bundle import Operation
+from conformance.wire.canonical import content_bytes
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 
@@ -51,6 +53,13 @@ def served(world: World) -> list[Operation]:
     return [operation for operation in world.bundle.operations.values() if world.bundle.flag(operation.flag) in world.root.flags]
 
 
+def each(bench: Bench, wanted: Callable[[Operation], bool] = lambda _: True) -> Iterator[tuple[World, Operation, Call]]:
+    """Give each wanted operation that is served with a fresh world and a plain call of it, which root can send there."""
+    for operation in bench.rows([row for row in served(bench.world()) if wanted(row)]):
+        world = bench.world()
+        yield world, operation, world.root.call(operation.stem, **plain_request(world, operation.stem))
+
+
 def stopped(world: World, call: Call, attempts: Iterable[Call], *codes: Code, meant_invalid: bool = False) -> None:
     """Expect every attempt to be refused with one of ``codes`` and to leave no trace: no change, and the key of ``call`` unused.
 
@@ -67,6 +76,11 @@ def stopped(world: World, call: Call, attempts: Iterable[Call], *codes: Code, me
 def other_payload(call: Call) -> Call:
     """Return the same request with another payload under the same key: it differs in an extension alone."""
     return replace(call, payload={**call.payload, "extensions": {"other": {}}})
+
+
+def fits(bench: Bench, world: World, content: Mapping[str, Any]) -> bool:
+    """Say whether a content is within the provider's limit of content bytes."""
+    return content_bytes(content) <= int(bench.described(world)["limits"]["max_content_bytes"])
 
 
 # -- objects

@@ -65,6 +65,7 @@ class Session:
             opened.facts,
             check_id=check.check_id,
             seed=self.seed,
+            most_rows=self.profile.rows,
             homes=opened.homes,
             logins=opened.logins,
         )

@@ -54,10 +54,8 @@ def _are_whole(world: World, op: str, answer: Mapping[str, Any]) -> int:
 
 def test_every_answer_holds_whole_objects(bench: Bench) -> None:
     """Every durable object that any operation returns carries schema_version and extensions and fits its closed schema."""
-    for operation in scenes.served(bench.world()):
-        world = bench.world()
-        members = scenes.plain_request(world, operation.stem)
-        answer = world.root.do(operation.stem, **members)
+    for world, operation, call in scenes.each(bench):
+        answer = world.root.accepted(call)
         _are_whole(world, operation.name, {"receipt": answer} if operation.mutation else answer)
 
 

@@ -43,9 +43,7 @@ def _false_credentials(true: str) -> Iterator[str | None]:
 
 def test_unauthenticated_call_leaves_no_trace(bench: Bench) -> None:
     """An unauthenticated call is refused as such in every operation, whatever it shows for a credential, and leaves no trace."""
-    for operation in scenes.served(bench.world()):
-        world = bench.world()
-        call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
+    for world, _, call in scenes.each(bench):
         attempts = [replace(call, credential=false) for false in _false_credentials(str(call.credential))]
         scenes.stopped(world, call, attempts, Code.NOT_AUTHENTICATED)
 
@@ -60,14 +58,11 @@ def test_no_credential_but_a_true_one_is_admitted(bench: Bench, credential: str)
 
 def test_no_payload_member_lends_authority(bench: Bench) -> None:
     """A caller without any grant stays one, whatever its payload claims in extensions; the same claims do root no harm."""
-    for operation in scenes.served(bench.world()):
-        if operation.needs:
-            world = bench.world()
-            stranger = world.stranger()
-            claims = _claiming(world.root, "acme", *SPACES)
-            call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem), **claims)
-            attempt = replace(call, credential=stranger.credential, caller=stranger.name)
-            scenes.stopped(world, call, [attempt], Code.NOT_FOUND, Code.NOT_AUTHORIZED)
+    for world, _, call in scenes.each(bench, lambda operation: bool(operation.needs)):
+        stranger = world.stranger()
+        claiming = {**call.payload, **_claiming(world.root, "acme", *SPACES)}
+        attempt = replace(call, payload=claiming, credential=stranger.credential, caller=stranger.name)
+        scenes.stopped(world, call, [attempt], Code.NOT_FOUND, Code.NOT_AUTHORIZED)
 
 
 def test_no_payload_member_adds_to_what_a_caller_sees(bench: Bench) -> None:
@@ -147,12 +142,10 @@ def test_every_author_is_the_caller(bench: Bench, names: list[str]) -> None:
 
 def test_every_receipt_is_its_callers(bench: Bench) -> None:
     """The receipt of every mutation names its caller as the principal, whoever the payload claims to be."""
-    for operation in scenes.served(bench.world()):
-        if operation.mutation:
-            world = bench.world()
-            claims = _claiming(world.stranger(), "acme", *SPACES)
-            receipt = world.root.do(operation.stem, **scenes.plain_request(world, operation.stem), **claims)
-            world.same(world.root.principal_id, receipt["principal_id"], f"{operation.name}: the receipt is another principal's")
+    for world, _, call in scenes.each(bench, lambda operation: operation.mutation):
+        claiming = {**call.payload, **_claiming(world.stranger(), "acme", *SPACES)}
+        receipt = world.root.accepted(replace(call, payload=claiming))
+        world.same(world.root.principal_id, receipt["principal_id"], f"{call.op}: the receipt is another principal's")
 
 
 @given(key=ids(), same_body=st.booleans())

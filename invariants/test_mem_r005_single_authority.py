@@ -40,11 +40,10 @@ def _moved(world: World) -> None:
 
 def test_no_other_operation_moves_the_generation(bench: Bench) -> None:
     """Nothing but an activation changes authority_generation, and every receipt tells the one in force."""
-    for operation in scenes.served(bench.world()):
-        world = bench.world()
+    for world, operation, call in scenes.each(bench):
         start = generation(world)
         world.expect(start >= 1, "authority_generation starts below 1", seen=start)
-        answer = world.root.do(operation.stem, **scenes.plain_request(world, operation.stem))
+        answer = world.root.accepted(call)
         if operation.stem == "imports.activate":
             _generation_is(world, start + 1, operation.name)
         else:

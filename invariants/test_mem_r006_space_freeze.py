@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import OMIT, Caller, made
-from conformance.exchange import Call
 from conformance.expect import Inconclusive
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code
@@ -26,13 +25,6 @@ def _stopped_by_a_freeze(operation: Operation) -> bool:
     return operation.mutation and not operation.while_frozen and operation.stem != FREEZE
 
 
-def _worlds(bench: Bench, wanted: Callable[[Operation], bool]) -> Iterator[tuple[World, Operation, Call]]:
-    """Give a world for each wanted operation that is served, with a call of it that root can send."""
-    for operation in filter(wanted, scenes.served(bench.world())):
-        world = bench.world()
-        yield world, operation, world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
-
-
 def _frozen(world: World) -> None:
     """See to it that the space is frozen."""
     if scenes.space(world)["state"] == "active":
@@ -41,7 +33,7 @@ def _frozen(world: World) -> None:
 
 def test_frozen_space_refuses_every_other_mutation(bench: Bench) -> None:
     """A frozen space refuses every mutation outside the allow-list, uses up no key, and takes the same request after unfreeze."""
-    for world, operation, call in _worlds(bench, _stopped_by_a_freeze):
+    for world, operation, call in scenes.each(bench, _stopped_by_a_freeze):
         scenes.freeze(world)
         with world.unchanged():
             world.root.must_refuse(call, Code.SPACE_FROZEN)
@@ -52,7 +44,7 @@ def test_frozen_space_refuses_every_other_mutation(bench: Bench) -> None:
 
 def test_frozen_space_takes_the_allowed_mutations(bench: Bench) -> None:
     """While frozen, unfreezing, revoking grants, exporting and importing still work."""
-    for world, operation, call in _worlds(bench, lambda operation: operation.mutation and operation.while_frozen):
+    for world, operation, call in scenes.each(bench, lambda operation: operation.mutation and operation.while_frozen):
         _frozen(world)
         world.root.accepted(call)
         wanted = "active" if operation.stem == UNFREEZE else "frozen"
@@ -61,7 +53,7 @@ def test_frozen_space_takes_the_allowed_mutations(bench: Bench) -> None:
 
 def test_frozen_space_answers_every_replay(bench: Bench) -> None:
     """A frozen space answers the replay of every mutation with its receipt, of the refused operations too, and does nothing."""
-    for world, operation, call in _worlds(bench, lambda operation: operation.mutation):
+    for world, operation, call in scenes.each(bench, lambda operation: operation.mutation):
         receipt = world.root.accepted(call)
         _frozen(world)
         with world.unchanged("a replay changed the state"):
@@ -70,7 +62,7 @@ def test_frozen_space_answers_every_replay(bench: Bench) -> None:
 
 def test_frozen_space_answers_every_read(bench: Bench) -> None:
     """A frozen space still answers all reads, as it answered them before, and no read moves its state."""
-    for world, operation, call in _worlds(bench, lambda operation: not operation.mutation):
+    for world, operation, call in scenes.each(bench, lambda operation: not operation.mutation):
         before = world.root.accepted(call)
         scenes.freeze(world)
         with world.unchanged("a read changed the state"):

@@ -139,12 +139,9 @@ def test_pending_receipts_is_the_number_that_is_pending(bench: Bench, stems: lis
 @held
 def test_only_four_operations_may_be_pending(bench: Bench) -> None:
     """Every other mutation commits at once, whatever the provider holds, and adds nothing to pending_receipts."""
-    for operation in scenes.served(bench.world()):
-        if operation.mutation and not operation.may_be_pending:
-            world = bench.world()
-            call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
-            with hold(bench):
-                _commits_at_once(world, call)
+    for world, _, call in scenes.each(bench, lambda operation: operation.mutation and not operation.may_be_pending):
+        with hold(bench):
+            _commits_at_once(world, call)
 
 
 @held_transfer
@@ -170,15 +167,12 @@ def _commits_at_once(world: World, call: Call) -> str:
 
 def test_settled_receipts_are_not_counted(bench: Bench) -> None:
     """Once its receipt is settled no mutation counts among the pending ones, nor does a refused request or a replay."""
-    for operation in scenes.served(bench.world()):
-        if operation.mutation:
-            world = bench.world()
-            call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
-            world.root.accepted(call)
-            _counts(world, 0, f"after {operation.name}")
-            world.root.accepted(call)
-            world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)
-            _counts(world, 0, f"after a replay and a refusal of {operation.name}")
+    for world, _, call in scenes.each(bench, lambda operation: operation.mutation):
+        world.root.accepted(call)
+        _counts(world, 0, f"after {call.op}")
+        world.root.accepted(call)
+        world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)
+        _counts(world, 0, f"after a replay and a refusal of {call.op}")
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER])

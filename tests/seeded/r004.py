@@ -117,7 +117,8 @@ def _without_nul(value: Any) -> Any:
 
 def _stripping_nul(original: Any) -> Any:
     def added(turn: Turn, space: Space, kind: str, content: Doc, *rest: Any) -> Any:
-        return original(turn, space, kind, _without_nul(content), *rest)
+        kept = {name: member if name == "cognition" else _without_nul(member) for name, member in content.items()}
+        return original(turn, space, kind, kept, *rest)
 
     return added
 
@@ -149,7 +150,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "f27_nul_is_stripped",
         RULE,
-        "U+0000 is taken out of a record's content before it is stored",
+        "U+0000 is taken out of the text and the structure of a record before they are stored",
         patched(Patch(records, "added", _stripping_nul)),
         source="F27",
     ),
