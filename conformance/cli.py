@@ -47,6 +47,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.faults_options:add_options",
             "conformance.commands.faults:main",
         ),
+        "serve": Command(
+            "let others reach the bundled provider, or one of Python, over stdio",
+            "conformance.commands.serve_options:add_options",
+            "conformance.commands.serve:main",
+        ),
     }
 )
 

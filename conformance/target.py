@@ -67,7 +67,11 @@ class Target:
 
     def _opened(self) -> Opened:
         shim = self._scheme.open(self._route)
-        return Opened(shim, self._facts(shim), self._file.homes, self._file.logins)
+        try:
+            return Opened(shim, self._facts(shim), self._file.homes, self._file.logins)
+        except BaseException:
+            shim.close()
+            raise
 
     def _facts(self, shim: Shim) -> Facts:
         try:

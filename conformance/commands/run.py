@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
 from rich.console import Console
 
 from conformance.catalogue import Rule, named
+from conformance.commands.here import find_modules_here
 from conformance.errors import BadUsage
 from conformance.profiles import profile_named
 from conformance.progress import watching
@@ -31,7 +31,7 @@ def main(options: Namespace) -> int:
     )
     chosen = _chosen(options.rules)
     reports = [_report(text) for text in options.report]
-    _find_modules_here()
+    find_modules_here()
     with watching(quiet=options.quiet) as progress:
         result = run(order, chosen, progress)
     _write(reports, result)
@@ -64,13 +64,6 @@ def _write(reports: Sequence[Report], result: RunResult) -> None:
             report.write(result)
         except OSError as error:
             raise BadUsage(f"{report.path}: the report cannot be written: {error.strerror}.") from error
-
-
-def _find_modules_here() -> None:
-    """Let ``python:`` name modules of the current directory; last, so that nothing there hides a module of ours."""
-    here = os.getcwd()
-    if here not in sys.path:
-        sys.path.append(here)
 
 
 def _say(result: RunResult, options: Namespace) -> None:

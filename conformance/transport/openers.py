@@ -16,6 +16,7 @@ from conformance.transport.in_process import InProcess
 from conformance.transport.python_object import open_object
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim
+from conformance.transport.stdio import open_stdio
 
 # By name, since a transport does not know the oracle.
 ORACLE = "conformance.oracle:Oracle"
@@ -49,5 +50,6 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
         "oracle": Scheme("oracle", open_oracle, fresh=True),
         "python": Scheme("python:package.module:factory", open_object),
+        "stdio": Scheme("stdio:COMMAND", open_stdio),
     }
 )

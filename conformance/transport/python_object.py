@@ -18,9 +18,13 @@ from conformance.transport.shim import Shim
 
 def open_object(route: Route) -> Shim:
     """Make the object that ``route`` names and return a shim over it. Raises ``BadTarget`` and ``NotOffered``."""
+    return InProcess(provider_at(route), deadline=route.deadline)
+
+
+def provider_at(route: Route) -> Any:
+    """Make the object that ``route`` names and return it as a ``Provider``. Raises ``BadTarget`` and ``NotOffered``."""
     name = route.rest
-    made = _called(_factory(name), name)
-    return InProcess(_provider(made, name, route), deadline=route.deadline)
+    return _provider(_called(_factory(name), name), name, route)
 
 
 def _provider(made: Any, name: str, route: Route) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from conformance.wire.bundle import Bundle
 
@@ -15,7 +16,8 @@ class Route:
     """Where to go and with what: ``rest`` is the target string after its scheme.
 
     ``deadline`` is in seconds a call; ``flags`` are those of the target file (None: it names none); ``principals`` maps its
-    credentials to the principals that they stand for.
+    credentials to the principals that they stand for. ``env`` and ``cwd`` are those of a process that is started, ``headers``
+    go along with each HTTP request, and ``token`` is what a control call over HTTP shows.
     """
 
     rest: str
@@ -23,3 +25,7 @@ class Route:
     deadline: float = DEADLINE_SECONDS
     flags: frozenset[str] | None = None
     principals: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    token: str | None = None

@@ -1,0 +1,15 @@
+"""The options of ``serve``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+
+def add_options(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "provider", nargs="?", default="oracle", metavar="PROVIDER", help="oracle (the default) or python:package.module:factory"
+    )
+    parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    way = parser.add_mutually_exclusive_group(required=True)
+    way.add_argument("--stdio", action="store_true", help="answer JSON lines on stdin and stdout, as a stdio: target does")
