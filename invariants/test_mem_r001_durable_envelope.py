@@ -111,9 +111,8 @@ def test_exported_objects_are_whole(bench: Bench) -> None:
     bundle, chunks = scenes.fetched(world, scenes.export(world))
     found = sum(_are_whole(world, "memory.exports.get", {"bundle": bundle, "chunk": chunk}) for chunk in chunks)
     world.expect(found > len(chunks) + 1, "an export of a full space holds no objects", seen=bundle)
-    defective = {**bundle, "digest": "0" * 64}
-    begun = {"import_id": scenes.stage(world, defective, chunks[:-1])} if chunks[1:] else {}
-    reply = world.root.send("imports.stage", bundle=defective, chunk=chunks[-1], **begun)
+    begun = {"import_id": scenes.stage(world, bundle, chunks[:-1])} if chunks[1:] else {}
+    reply = world.root.send("imports.stage", bundle=bundle, chunk={**chunks[-1], "chunk_digest": "0" * 64}, **begun)
     world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles its receipt failed", seen=reply.error)
     failed = world.root.settled(reply.payload["receipt"])
     world.same("failed", failed["state"], "the state of the receipt of a bundle with a false digest")

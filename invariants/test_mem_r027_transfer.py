@@ -45,7 +45,7 @@ def furnish(bench: Bench, world: World) -> None:
     profiles(bench, world)
     if bench.declares(Flag.REFLECTION):
         reflections(bench, world)
-    moving.found_defective(world, spoilt(moving.exported(world)), "an export whose digest was changed")
+    moving.found_defective(world, spoilt(moving.exported(world)), "an export whose last digest was changed")
     fences(world)
 
 
@@ -113,8 +113,9 @@ def fences(world: World) -> None:
 
 
 def spoilt(parcel: Parcel) -> Parcel:
-    """Return a parcel whose bundle claims another digest."""
-    return {**parcel[0], "digest": "0" * 64}, parcel[1]
+    """Return a parcel whose final chunk claims another digest: an earlier defect could be refused, and leave no failed receipt."""
+    bundle, chunks = parcel
+    return bundle, [*chunks[:-1], {**chunks[-1], "chunk_digest": "0" * 64}]
 
 
 # -- what an export is
