@@ -117,10 +117,13 @@ class World:
                 self.profiles[subject_id, kind] = None
 
     def close(self) -> None:
-        """Revoke, as root, every grant that was made in this world."""
+        """Take back, as root, what others would meet in a shared space: the grants that were made in this world, and a freeze."""
         for grant_id in self.granted:
             self.root.send("grants.revoke", grant_id=grant_id)
         self.granted.clear()
+        found = snapshot.space(self.root, self.space_id)
+        if found is not None and found["state"] == "frozen":
+            self.root.send("spaces.unfreeze", expected_revision=found["revision"])
 
     # -- expecting
 

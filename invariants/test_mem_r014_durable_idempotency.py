@@ -22,7 +22,7 @@ from conformance.wire.canonical import digest
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 from strategies.content import contents
-from strategies.identifiers import extension_maps, ids, look_alikes
+from strategies.identifiers import ID_LIMIT, extension_maps, ids, look_alikes
 from strategies.vocabulary import capabilities
 
 KEY = "k"
@@ -54,6 +54,12 @@ def _respelled(value: Any) -> Any:
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def _own(world: World, key: str) -> str:
+    """Return a drawn key as this world's own: in a space that others use too it is salted."""
+    own = world.name(key)
+    return own if len(own) <= ID_LIMIT else world.fresh_key()
+
+
 def _repeat(call: Call, **changed: Any) -> Call:
     return replace(call, payload={**call.payload, **changed})
 
@@ -67,7 +73,7 @@ def test_a_repeat_in_another_spelling_is_a_replay(bench: Bench, content: Any, ex
     world = bench.world()
     scope = world.scope()
     first = world.root.call(
-        "records.create", kind="note", content=content, scope=scope, extensions=extensions, idempotency_key=key
+        "records.create", kind="note", content=content, scope=scope, extensions=extensions, idempotency_key=_own(world, key)
     )
     receipt = world.root.accepted(first)
     again = replace(first, payload=_respelled(first.payload))
@@ -126,7 +132,9 @@ CHANGES: dict[str, tuple[str, Any]] = {
 def test_a_key_is_bound_to_every_member_of_its_payload(bench: Bench, label: str, key: str) -> None:
     """Another payload under a used key is refused, whichever member differs, and commits under a fresh key."""
     world = bench.world()
-    first = world.root.call("records.create", kind="note", content={"text": "a"}, scope=world.scope(), idempotency_key=key)
+    first = world.root.call(
+        "records.create", kind="note", content={"text": "a"}, scope=world.scope(), idempotency_key=_own(world, key)
+    )
     receipt = world.root.accepted(first)
     member, value = CHANGES[label]
     other = _repeat(first, **{member: value})
@@ -172,13 +180,15 @@ def test_look_alike_keys_are_different_keys(bench: Bench, keys: tuple[str, ...])
     world = bench.world()
     scope = world.scope()
     calls = [
-        world.root.call("records.create", kind="note", content={"text": f"{index}"}, scope=scope, idempotency_key=key)
+        world.root.call(
+            "records.create", kind="note", content={"text": f"{index}"}, scope=scope, idempotency_key=_own(world, key)
+        )
         for index, key in enumerate(keys)
     ]
     receipts = [world.root.accepted(call) for call in calls]
     world.same(len(calls), len({receipt["receipt_id"] for receipt in receipts}), "two keys share a receipt")
-    for key, call, receipt in zip(keys, calls, receipts, strict=True):
-        world.same(key, receipt["idempotency_key"], "a receipt names another key than the request's")
+    for call, receipt in zip(calls, receipts, strict=True):
+        world.same(call.payload["idempotency_key"], receipt["idempotency_key"], "a receipt names another key than the request's")
         world.same(receipt, world.root.accepted(call), "a key replays another key's receipt")
 
 
@@ -207,7 +217,7 @@ def test_keys_that_a_collation_takes_for_one_are_different_keys(bench: Bench) ->
     made_ids = []
     for number, key in enumerate(keys):
         members = {"kind": "note", "content": {"text": f"{number}"}, "scope": scope}
-        made_ids.append(made(world.root.do("records.create", **members, idempotency_key=key), "record"))
+        made_ids.append(made(world.root.do("records.create", **members, idempotency_key=_own(world, key)), "record"))
     world.same(len(keys), len(set(made_ids)), "two keys share a record")
 
 
@@ -216,9 +226,9 @@ def test_another_principal_is_another_key(bench: Bench) -> None:
     for stem in _mutations(bench.world()):
         world = bench.world()
         first, second = (_deputy(world, name) for name in ("A", "B"))
-        one = first.call(stem, **scenes.plain_request(world, stem), idempotency_key=KEY)
+        one = first.call(stem, **scenes.plain_request(world, stem), idempotency_key=world.name(KEY))
         receipt = first.accepted(one)
-        two = second.call(stem, **scenes.plain_request(_thawed(world), stem), idempotency_key=KEY)
+        two = second.call(stem, **scenes.plain_request(_thawed(world), stem), idempotency_key=world.name(KEY))
         other = second.accepted(two)
         world.expect(receipt["receipt_id"] != other["receipt_id"], f"{one.op}: two principals share a receipt", seen=other)
         world.same(receipt, first.accepted(one), f"{one.op}: a principal's key replays another's receipt")
@@ -228,7 +238,7 @@ def test_two_principals_may_send_the_very_same_request(bench: Bench) -> None:
     """The same payload under the same key is two effects when two principals send it."""
     world = bench.world()
     first, second = (_deputy(world, name) for name in ("A", "B"))
-    members = {"kind": "note", "content": {"text": "a"}, "scope": world.scope(), "idempotency_key": KEY}
+    members = {"kind": "note", "content": {"text": "a"}, "scope": world.scope(), "idempotency_key": world.name(KEY)}
     made_by = [made(caller.do("records.create", **members), "record") for caller in (first, second)]
     records = world.root.all("records.list", selection=world.everything())
     world.same_set(made_by, [record["record_id"] for record in records], "the request of one principal answered another's")
@@ -239,7 +249,7 @@ def test_another_operation_is_another_key(bench: Bench) -> None:
     world = bench.world()
     sent: list[tuple[Call, Any]] = []
     for stem in _mutations(world):
-        call = world.root.call(stem, **scenes.plain_request(_thawed(world), stem), idempotency_key=KEY)
+        call = world.root.call(stem, **scenes.plain_request(_thawed(world), stem), idempotency_key=world.name(KEY))
         sent.append((call, world.root.accepted(call)))
     for call, receipt in sent:
         world.same(call.op, receipt["op"], "a receipt names another operation")
@@ -249,7 +259,7 @@ def test_another_operation_is_another_key(bench: Bench) -> None:
 def test_the_very_same_payload_in_another_operation_is_another_request(bench: Bench) -> None:
     """Capture and create take the same members: one key and one payload serve both."""
     world = bench.world()
-    members = {"kind": "note", "content": {"text": "a"}, "scope": world.scope(), "idempotency_key": KEY}
+    members = {"kind": "note", "content": {"text": "a"}, "scope": world.scope(), "idempotency_key": world.name(KEY)}
     made(world.root.do("capture", **members), "candidate")
     made(world.root.do("records.create", **members), "record")
 
@@ -258,14 +268,14 @@ def test_another_space_is_another_key(bench: Bench) -> None:
     """One principal uses one key in two spaces: both commit, and each space replays its own receipt."""
     one = bench.world()
     here = _deputy(one, "A")
-    first = here.call("records.create", kind="note", content={"text": "a"}, scope=one.scope(), idempotency_key=KEY)
+    first = here.call("records.create", kind="note", content={"text": "a"}, scope=one.scope(), idempotency_key=one.name(KEY))
     receipt = here.accepted(first)
     two = bench.world()
     if two.space_id == one.space_id:
         raise Inconclusive("the target has only one space")
     there = replace(here, world=two)
     two.root.grant(there, capabilities=list(capabilities(two.bundle)), shared_access="write")
-    second = there.call("records.create", kind="note", content={"text": "a"}, scope=two.scope(), idempotency_key=KEY)
+    second = there.call("records.create", kind="note", content={"text": "a"}, scope=two.scope(), idempotency_key=one.name(KEY))
     other = there.accepted(second)
     two.same(two.space_id, other["space_id"], "the receipt of one space answered a request in another")
     two.same([receipt, other], [here.accepted(first), there.accepted(second)], "a key replays another space's receipt")

@@ -212,15 +212,30 @@ def test_exported_receipts_carry_no_content(bench: Bench) -> None:
         _content_free(world, receipt)
 
 
+@pytest.mark.needs(flags=[Flag.TRANSFER])
+def test_an_own_receipt_is_there_once_after_an_activation(bench: Bench) -> None:
+    """The receipts that an activation brings back are the space's own: each reads as it was, and is exported once."""
+    world = bench.world()
+    receipts = [world.root.do("records.create", **scenes.plain_request(world, "records.create"))]
+    receipts.append(world.root.do("imports.activate", **scenes.plain_request(world, "imports.activate")))
+    _all_as_they_were(world, receipts, "by an activation")
+    found = [receipt["receipt_id"] for receipt in _listed_receipts(world)]
+    world.same(len(set(found)), len(found), "memory.exports.create: the export holds a receipt twice")
+
+
 def _entry(world: World) -> dict[str, Any]:
     example: dict[str, Any] = world.bundle.schema(world.bundle.model_ref("CognitionRecord"))["examples"][0]
     return example
 
 
-def _exported_receipts(world: World) -> dict[str, Mapping[str, Any]]:
+def _listed_receipts(world: World) -> list[Mapping[str, Any]]:
+    """Return the receipts of a fresh export, in its order."""
     _, chunks = scenes.fetched(world, scenes.export(world))
-    items = [item for chunk in chunks for item in chunk["items"]]
-    return {item["value"]["receipt_id"]: item["value"] for item in items if item["type"] == "receipt"}
+    return [item["value"] for chunk in chunks for item in chunk["items"] if item["type"] == "receipt"]
+
+
+def _exported_receipts(world: World) -> dict[str, Mapping[str, Any]]:
+    return {receipt["receipt_id"]: receipt for receipt in _listed_receipts(world)}
 
 
 # -- none for a refusal

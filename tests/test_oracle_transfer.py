@@ -433,6 +433,15 @@ class TestActivation:
         moved = house.root.ok("receipts.get", space_id=target, receipt_id=first["payload"]["receipt"]["receipt_id"])["receipt"]
         assert moved == {**first["payload"]["receipt"], "space_id": target}
 
+    def test_the_spaces_own_receipts_are_there_once(self) -> None:
+        house = House()
+        house.root.create()
+        import_id, _ = stage(house, *exported(house))
+        activate(house, import_id)
+        items = [item for chunk in exported(house)[1] for item in chunk["items"]]
+        found = [item["value"]["receipt_id"] for item in items if item["type"] == "receipt"]
+        assert len(found) == len(set(found))
+
     def test_the_spaces_own_receipts_stay_and_win(self) -> None:
         house = House()
         old = house.root.receipt("records.create", kind="note", content={"text": "a"}, scope=C1, idempotency_key="K")

@@ -131,10 +131,19 @@ def test_a_bench_without_spaces_or_principals_is_inconclusive() -> None:
         bench.login(0)
 
 
-def test_a_shared_space_is_salted_and_its_grants_are_taken_back() -> None:
+def test_a_shared_space_is_salted_and_its_grants_and_freeze_are_taken_back() -> None:
     contract = bundle.load()
+    frozen = {
+        **contract.schema(contract.model_ref("MemorySpace"))["examples"][0],
+        "space_id": "s1",
+        "state": "frozen",
+        "revision": 7,
+    }
+    grant = {"type": "grant", "id": "g1", "revision": 1}
     provider = scripted.Scripted(
-        lambda op, _payload: {"payload": {"receipt": scripted.receipt(op, {"type": "grant", "id": "g1", "revision": 1})}}
+        lambda op, _payload: {
+            "payload": {"spaces": [frozen]} if op == "memory.spaces.list" else {"receipt": scripted.receipt(op, grant)}
+        }
     )
     home = Home("s1", Login("root-id", "c"), shared=True)
     bench = Bench(InProcess(provider), contract, scripted.facts(contract, "hello"), homes=[home], logins=[Login("p", "pc")])
@@ -142,5 +151,7 @@ def test_a_shared_space_is_salted_and_its_grants_are_taken_back() -> None:
     world.principal("recall")
     assert world.name("u1") != "u1"
     bench.close()
-    assert (provider.asked[-1][2], provider.asked[-1][3]["grant_id"]) == ("memory.grants.revoke", "g1")
+    taken_back = {op: payload for _, _, op, payload in provider.asked}
+    assert taken_back["memory.grants.revoke"]["grant_id"] == "g1"
+    assert taken_back["memory.spaces.unfreeze"]["expected_revision"] == 7
     assert bench.world().name("u1") != world.name("u1")

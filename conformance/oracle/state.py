@@ -84,7 +84,9 @@ class Ledger(NamedTuple):
         return None if number is None else self.docs[number]
 
     def add(self, number: int, key: tuple[str, ...], doc: Doc) -> Ledger:
-        """Record a receipt; an id or key that is taken stays with its holder."""
+        """Record a receipt; an id or key that is taken stays with its holder, and where both are there is nothing to record."""
+        if doc["receipt_id"] in self.ids and key in self.keys:
+            return self
         ids = self.ids if doc["receipt_id"] in self.ids else self.ids.set(doc["receipt_id"], number)
         keys = self.keys if key in self.keys else self.keys.set(key, number)
         return Ledger(self.docs.set(number, doc), ids, keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -124,16 +125,12 @@ def _in_characters(content: Doc) -> int:
 
 
 def _lenient_digest(original: Callable[[Doc], str]) -> Any:
-    """Take a review whose fragments have no canonical form."""
+    """Digest a request whatever surrogates it holds, by their replacement."""
+    return lambda request: original(json.loads(json.dumps(request, ensure_ascii=False).encode(errors="replace")))
 
-    def digest(request: Doc) -> str:
-        fragments = request.get("decision", {}).get("fragments")
-        if fragments is None:
-            return original(request)
-        decision = {**request["decision"], "fragments": [fragment.get("kind", "") for fragment in fragments]}
-        return original({**request, "decision": decision})
 
-    return digest
+def _lenient_measure(content: Doc) -> int:
+    return len(json.dumps(content, ensure_ascii=False).encode(errors="replace"))
 
 
 def _one_more(original: Callable[..., None]) -> Any:
@@ -203,7 +200,8 @@ FAULTS: tuple[Fault, ...] = (
     _fault("one_fragment_more", "one fragment above the limit is taken", Patch(reviews, "admit", _one_more), source="ours"),
     _fault("large_override_consumes", "an oversized review discards the candidate", leaving(_consuming), source="ours"),
     _fault(
-        "fragments_without_form", "fragments without canonical form are taken",
-        Patch(receipts, "payload_digest", _lenient_digest), source="ours",
+        "content_without_form", "content without canonical form is taken",
+        Patch(receipts, "payload_digest", _lenient_digest), Patch(contents, "measure", lambda _original: _lenient_measure),
+        source="ours",
     ),
 )  # fmt: skip
