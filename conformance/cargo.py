@@ -14,7 +14,7 @@ from conformance.world import World
 
 THEN = "2026-01-01T00:00:00Z"
 WORD = "zebra"
-ENTRY = {
+ENTRY: dict[str, Any] = {
     "view": "recorded_at",
     "dimension": "belief",
     "value": "it rains",
