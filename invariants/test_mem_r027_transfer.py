@@ -113,7 +113,7 @@ def fences(world: World) -> None:
 
 
 def spoilt(parcel: Parcel) -> Parcel:
-    """Return a parcel whose final chunk claims another digest: an earlier defect could be refused, and leave no failed receipt."""
+    """Return a parcel whose final chunk claims another digest: an earlier defect could be refused without a receipt."""
     bundle, chunks = parcel
     return bundle, [*chunks[:-1], {**chunks[-1], "chunk_digest": "0" * 64}]
 
