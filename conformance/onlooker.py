@@ -190,7 +190,9 @@ def asks(sight: Sight) -> list[Ask]:
     world = sight.world
     chosen = [*selections(world, "u1"), *selections(world, "u2")[:3]]
     found = [Ask("describe", {}), Ask("spaces.list", {}), *_lists(world, chosen), *_recalls(chosen), *_single(sight)]
-    found += [Ask("grants.list", {"view": view}, limits) for view in ("own", "admin") for limits in ((1,), (3,))]
+    # In a shared space a principal may still see the revoked grants of an earlier check.
+    views = ("admin",) if world.shared else ("own", "admin")
+    found += [Ask("grants.list", {"view": view}, limits) for view in views for limits in ((1,), (3,))]
     served = {operation.stem for operation in scenes.served(world)}
     return [ask for ask in found if ask.stem in served and _cognition_served(world, ask)]
 
@@ -270,7 +272,7 @@ def _said(ask: Ask, reply: Reply) -> Any:
         return {"code": reply.code, "details": dict(reply.error.get("details") or {})}
     if ask.stem == "spaces.list":
         return {"space_ids": [space["space_id"] for space in reply.payload["spaces"]]}
-    return {name: value for name, value in reply.payload.items() if name != "next_cursor"}
+    return {name: value for name, value in reply.payload.items() if name not in ("next_cursor", "extensions")}
 
 
 def told(sight: Sight, ask: Ask, answer: Answer) -> Any:

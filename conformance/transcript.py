@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.wire import canonical
 
-VERBATIM = frozenset({"content", "extensions", "selection", "filter", "cognition_filter"})
+VERBATIM = frozenset({"content", "selection", "filter", "cognition_filter"})
 """Members whose inside is the caller's own material: nothing in them is an id or a time of the provider's."""
 UNORDERED = frozenset(
     {
@@ -30,7 +30,7 @@ UNORDERED = frozenset(
     }
 )
 """Members whose order is the provider's (protocol.md section 7, Lists; section 3, Reflection)."""
-OWN = frozenset({"message", "classification", "text", "authority_generation"})
+OWN = frozenset({"message", "classification", "text", "authority_generation", "extensions"})
 """Members whose value is the provider's own or a fact of the whole space: they may differ between like worlds."""
 
 

@@ -46,7 +46,7 @@ def _contexts(subject_id: str, *context_ids: str) -> dict[str, Any]:
 
 def test_every_look_alike_is_a_subject_of_its_own(bench: Bench) -> None:
     """Ids that a collation, a normal form, a trim or a number would run together name subjects of their own."""
-    for family in LOOK_ALIKES:
+    for family in bench.rows(LOOK_ALIKES):
         world = bench.world()
         for index, name in enumerate(family):
             subject_id = world.name(name)
@@ -168,7 +168,7 @@ def test_joined_names_do_not_collide(bench: Bench, pairs: tuple[tuple[str, str],
 
 def test_no_separator_joins_names(bench: Bench) -> None:
     """Two pairs of names that any of the usual separators joins to one text are still two."""
-    for number, separator in enumerate(SEPARATORS):
+    for number, separator in enumerate(bench.rows(SEPARATORS)):
         left, middle, right = f"a{number}", "b", "c"
         _apart(bench.world(), [(f"{left}{separator}{middle}", right), (left, f"{middle}{separator}{right}")])
 

@@ -179,24 +179,34 @@ def test_a_fenced_subject_stops_no_other(bench: Bench) -> None:
         world.root.do(stem, **scenes.plain_request(world, stem, world.scope("u1")))
 
 
-def _reads(world: World) -> dict[str, Call]:
+def _reads(bench: Bench, world: World) -> dict[str, Call]:
     """Build every read that is served, but those of the space and of the fence's own target."""
     stems = [operation.stem for operation in scenes.served(world) if not operation.mutation]
-    kept = [stem for stem in stems if stem not in ("spaces.list", "subjects.get")]
-    return {stem: world.root.call(stem, **scenes.plain_request(world, stem)) for stem in kept}
+    kept = bench.rows([stem for stem in stems if stem not in ("spaces.list", "subjects.get")])
+    whole = {"recall": {"budget": {"max_records": 1000}}}
+    members = {stem: {**scenes.plain_request(world, stem), **whole.get(stem, {})} for stem in kept}
+    return {stem: world.root.call(stem, **members[stem]) for stem in kept}
+
+
+OWN = ("next_cursor", "extensions")
 
 
 def _answers(world: World, calls: Mapping[str, Call]) -> dict[str, Any]:
-    """Return what the reads say; a cursor's text is the provider's own."""
+    """Return what the reads say; a cursor's text, the answer's own extensions and the order of lists are the provider's."""
     answers = {stem: dict(world.root.accepted(call)) for stem, call in calls.items()}
-    return {stem: {name: value for name, value in answer.items() if name != "next_cursor"} for stem, answer in answers.items()}
+    kept = {stem: [entry for entry in answer.items() if entry[0] not in OWN] for stem, answer in answers.items()}
+    return {stem: {name: _settled(value) for name, value in entries} for stem, entries in kept.items()}
+
+
+def _settled(value: Any) -> Any:
+    return sorted(value, key=str) if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize(("kind", "action"), [("subject_id", "fence"), ("subject_id", "archive"), ("context_id", "fence")])
 def test_no_read_minds_a_fence(bench: Bench, kind: str, action: str) -> None:
     """Every read answers over what is fenced or archived just as it did before."""
     world = bench.world()
-    calls = _reads(world)
+    calls = _reads(bench, world)
     before = _answers(world, calls)
     target = {kind: world.scope()[kind]}
     _fence(world, target, action)

@@ -54,7 +54,7 @@ def test_contexts_that_begin_alike_are_apart(bench: Bench) -> None:
     for name in names:
         scope = {"subject_id": subject_id, "context_id": name}
         world.root.do("records.create", kind="note", content={"text": name}, scope=scope, source_context_id=name)
-    for name in names:
+    for name in bench.rows(names):
         reader = world.principal("records_read", "recall", context_ids=[name])
         others = [other for other in names if other != name]
         for selection in (_contexts(subject_id, name), _everything(subject_id)):
@@ -72,7 +72,7 @@ def test_subjects_that_begin_alike_are_apart(bench: Bench) -> None:
     names = [world.name(name) for name in ("u_", "u1", "u10", "u", "u%", "u1:c1", "U1")]
     for name in names:
         world.root.create(scope={"subject_id": world.root.ensure(name), "context_id": "c1"}, content={"text": name})
-    for name in names:
+    for name in bench.rows(names):
         reader = world.principal(*READS, subject_ids=[name])
         world.same([name], _reads(reader, _everything(name)), "a grant on a subject reads another one")
         for other in names:

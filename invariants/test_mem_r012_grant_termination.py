@@ -22,9 +22,10 @@ from strategies.vocabulary import capabilities
 Members = dict[str, Any]
 
 
-def _requests(world: World) -> list[tuple[Operation, Members]]:
+def _requests(bench: Bench, world: World) -> list[tuple[Operation, Members]]:
     """Return a plain request of every operation that needs a grant."""
-    return [(row, scenes.request_in_peace(world, row.stem)) for row in scenes.served(world) if row.needs]
+    rows = bench.rows([row for row in scenes.served(world) if row.needs])
+    return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
 
 
 def _own(caller: Caller) -> dict[str, Mapping[str, Any]]:
@@ -58,7 +59,7 @@ def test_revocation_ends_every_operation_at_once(bench: Bench) -> None:
     """From the revocation of its only grant on, a caller finds no space whatever it asks; its own things still answer."""
     world = bench.world()
     holder, grant_id = _holder(world, bench)
-    requests = _requests(world)
+    requests = _requests(bench, world)
     call = holder.call("records.create", **scenes.plain_request(world, "records.create"))
     receipt = holder.accepted(call)
     _warm(holder, requests)
@@ -78,7 +79,7 @@ def test_revocation_ends_every_operation_beside_another_grant(bench: Bench) -> N
     world = bench.world()
     holder, grant_id = _holder(world, bench)
     world.root.grant(holder, capabilities=["recall"], subject_ids=["nobody"], context_ids=["nowhere"])
-    requests = _requests(world)
+    requests = _requests(bench, world)
     _warm(holder, requests)
     world.root.do("grants.revoke", grant_id=grant_id)
     with world.unchanged():
@@ -93,7 +94,7 @@ def test_a_revoked_grant_stays_dead_as_time_goes_on(bench: Bench) -> None:
     """A revocation is not for a while: a second, a minute and a year later the grant still authorises nothing."""
     world = bench.world()
     holder, grant_id = _holder(world, bench)
-    requests = _requests(world)
+    requests = _requests(bench, world)
     _warm(holder, requests[:3])
     world.root.do("grants.revoke", grant_id=grant_id)
     for seconds in (1, 60, 365 * 86_400):
@@ -265,7 +266,7 @@ def test_a_revocation_outlives_a_restart(bench: Bench) -> None:
     world = bench.world()
     holder, grant_id = _holder(world, bench)
     kept = world.principal("records_read")
-    requests = _requests(world)
+    requests = _requests(bench, world)
     record_id = world.root.create()
     world.root.do("grants.revoke", grant_id=grant_id)
     before = _own(holder)

@@ -121,8 +121,9 @@ def test_each_end_counts_for_itself(bench: Bench) -> None:
                 _works(reader, record_id, alive=float(f"0{fraction}") > millis / 1000)
 
 
-def _requests(world: World) -> list[tuple[Operation, Members]]:
-    return [(row, scenes.request_in_peace(world, row.stem)) for row in scenes.served(world) if row.needs]
+def _requests(bench: Bench, world: World) -> list[tuple[Operation, Members]]:
+    rows = bench.rows([row for row in scenes.served(world) if row.needs])
+    return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
 
 
 @pytest.mark.needs(controls=["clock"])
@@ -137,7 +138,7 @@ def test_expiry_ends_every_operation(bench: Bench, beside: bool) -> None:
         grant_id = world.root.grant(holder, capabilities=everything, shared_access="write", expires_at=end)
         if beside:
             world.root.grant(holder, capabilities=["recall"], subject_ids=["nobody"], context_ids=["nowhere"])
-        requests = _requests(world)
+        requests = _requests(bench, world)
         receipt = holder.do("records.create", **scenes.plain_request(world, "records.create"))
         for row, members in requests:
             if not row.mutation:

@@ -86,7 +86,7 @@ def test_hidden_objects_are_as_missing(bench: Bench, context: str | None) -> Non
     caller = _elsewhere(world)
     own = caller.create(scope=world.scope("u1", "c3"))
     with world.unchanged():
-        for what, (object_id, revision) in hidden.items():
+        for what, (object_id, revision) in bench.rows(list(hidden.items())):
             for expected in sorted({1, revision, 99}):
                 for stem, request in _requests(world, what, expected):
                     likeness.expect(caller, stem, object_id, request, [Code.NOT_FOUND])
@@ -126,7 +126,7 @@ def test_no_fence_and_no_freeze_betrays_a_hidden_object(bench: Bench, condition:
     caller = _elsewhere(world)
     codes = ANY_CODE if condition == "space frozen" else [Code.NOT_FOUND]
     with CONDITIONS[condition](world):
-        for what, (object_id, revision) in hidden.items():
+        for what, (object_id, revision) in bench.rows(list(hidden.items())):
             for stem, request in _requests(world, what, revision):
                 likeness.expect(caller, stem, object_id, request, codes)
 
@@ -139,7 +139,7 @@ def test_no_size_betrays_a_hidden_object(bench: Bench) -> None:
     caller = _elsewhere(world)
     big = {"text": "a" * (bench.described(world)["limits"]["max_content_bytes"] + 1)}
     override = {"action": "promote", "content_override": big}
-    for what, (object_id, revision) in hidden.items():
+    for what, (object_id, revision) in bench.rows(list(hidden.items())):
         cas = {"expected_revision": revision}
         if "candidate" in what:
             request: Members = {"candidate_id": HOLE, **cas, "decision": override}
