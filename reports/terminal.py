@@ -63,10 +63,11 @@ def summary(result: RunResult, loudness: Loudness = Loudness.NORMAL) -> Iterator
             yield from _failures(rule, result, verbose=loudness is Loudness.VERBOSE)
         yield from (Text(f"\nSUITE_ERROR  {sentence}", style=STYLES[Verdict.SUITE_ERROR]) for sentence in result.trouble)
         yield Text()
-    yield _verdict(result)
+    yield _verdict(result, reached=loudness is not Loudness.QUIET and len(_run(result)) == len(result.rules))
 
 
-def _verdict(result: RunResult) -> RenderableType:
+def _verdict(result: RunResult, *, reached: bool) -> RenderableType:
+    """Say the verdict, and what it was given on. What was reached says something of a whole run alone."""
     facts = result.facts
     provider = f" ({facts.provider})" if facts.provider else ""
     passed = sum(check.verdict is Verdict.PASS for check in result.checks)
@@ -77,7 +78,7 @@ def _verdict(result: RunResult) -> RenderableType:
     table.add_row(Text(str(result.verdict), style=STYLES[result.verdict]), SENTENCES[result.verdict])
     table.add_row("", Text(f"{facts.target}{provider}, profile {facts.profile}, seed {facts.seed}"))
     table.add_row("", Text(f"{passed} of {len(result.checks)} checks passed, {calls} calls, {result.seconds:.1f} s"))
-    if result.coverage:
+    if reached and result.coverage:
         table.add_row("", Text(_reached(result.coverage)))
     return table
 
