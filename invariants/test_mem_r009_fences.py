@@ -162,6 +162,21 @@ def test_a_fenced_context_stops_only_what_is_placed_in_it(bench: Bench) -> None:
         world.root.do(stem, kind="note", content={"text": "a"}, scope=elsewhere, source_context_id=world.name("c1"))
 
 
+def test_each_context_has_its_own_fence(bench: Bench) -> None:
+    """A fence stops no context whose name is only like its own, and unfencing one leaves the others fenced."""
+    world = bench.world()
+    alike = [world.scope("u1", name) for name in ("C1", "c10", "c1 ", "c", "c1\u200b")]
+    for name in ("c1", "c2"):
+        _fence(world, {"context_id": world.name(name)})
+    for scope in alike:
+        _write(world, scope, None)
+    _fence(world, {"context_id": world.name("c1")}, "unfence")
+    _write(world, world.scope("u1", "c1"), None)
+    _write(world, world.scope("u1", "c2"), Code.CONTEXT_FENCED)
+    fenced = scenes.space(world)["fenced_context_ids"]
+    world.expect(world.name("c2") in fenced, "unfencing one context unfenced another", seen=fenced)
+
+
 def test_a_fenced_subject_stops_no_other(bench: Bench) -> None:
     """Beside a fenced subject every write for another one goes on, in the same contexts; grants and ensures go on too."""
     world = bench.world()
