@@ -54,7 +54,7 @@ def named(text: str) -> Rule:
     found = _RULE.match(text.strip())
     rule = rules().get(f"MEM-{found[1].upper()}") if found else None
     if rule is None:
-        first, last = next(iter(rules())), next(reversed(rules()))
+        first, *_, last = rules()
         raise BadUsage(f"there is no rule {text.strip()!r}: the rules are {first} to {last}.")
     return rule
 

@@ -41,7 +41,7 @@ class Ported:
     async def _later(self, answer: Awaitable[Answer]) -> Answer:
         return self._learn(await answer)
 
-    def _learn(self, answer: Answer) -> Answer:
+    def _learn(self, answer: Any) -> Any:
         payload = answer.get("payload") if isinstance(answer, Mapping) else None
         if isinstance(payload, Mapping):
             for login in (payload, payload.get("root")):

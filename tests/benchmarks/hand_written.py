@@ -1,7 +1,7 @@
-"""Strategies for sixteen documents of the bundle as a person would write them: what the compiled ones are measured against.
+"""Strategies for sixteen documents of the bundle as a person would write them, to measure the compiled ones against.
 
-They use what the documentation of Hypothesis shows first (``fixed_dictionaries``, ``lists``, ``one_of``, ``text``, ``datetimes``),
-without tricks, and draw about as much: any text, any instant, open values with a few levels, options there or not.
+They use what the documentation of Hypothesis shows first (``fixed_dictionaries``, ``lists``, ``one_of``, ``text``,
+``datetimes``), without tricks, and draw about as much: any text, any instant, open values with a few levels, options there or not.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def _instant(moment: datetime) -> str:
     return f"{moment.isoformat()}Z"
 
 
-def thing(always: dict[str, Drawn], maybe: dict[str, Drawn] | None = None) -> Drawn:
+def thing(always: dict[Any, Drawn], maybe: dict[Any, Drawn] | None = None) -> Drawn:
     """Draw an object of required members and options."""
-    return st.fixed_dictionaries(always, optional=maybe)
+    return st.fixed_dictionaries(always, optional=maybe or {})
 
 
 ids = st.text(min_size=1, max_size=128)

@@ -1,7 +1,7 @@
 """What a seeded fault is: the oracle with one behaviour replaced (rules.md, Seeded faults).
 
-A fault is named for what it does wrong. Its provider is the bundled oracle in which, for the time of each call alone, one or a few
-functions or table entries are replaced; so the right oracle can run beside it in the same process. Plain usage of a faulty
+A fault is named for what it does wrong. Its provider is the bundled oracle in which, for the time of each call alone, one or
+a few functions or table entries are replaced; so the right oracle can run beside it in the same process. Plain usage of a faulty
 provider works: only what the sentence says is wrong.
 """
 
@@ -28,9 +28,9 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``name`` is unique and an identifier (``r014_key_without_principal``), ``rule`` must catch it, ``source`` says where it is from.
+    """``name`` is unique and an identifier (``r014_key_without_principal``), ``rule`` must catch it.
 
-    ``source`` is ``rules.md``, a field bug (``F05``) or ``ours``. ``make`` starts a fresh provider.
+    ``source`` says where it is from: ``rules.md``, a field bug (``F05``) or ``ours``. ``make`` starts a fresh provider.
     """
 
     name: str
