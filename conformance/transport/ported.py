@@ -35,20 +35,21 @@ class Ported:
         control = getattr(self._port, "control", None)
         if not callable(control):
             return {"error": {"code": self._bundle.code(Code.UNKNOWN_OPERATION), "message": "the port has no control"}}
-        answer = control(name, payload)
+        answer: Any = control(name, payload)
         return self._later(answer) if inspect.isawaitable(answer) else self._learn(answer)
 
     async def _later(self, answer: Awaitable[Answer]) -> Answer:
         return self._learn(await answer)
 
-    def _learn(self, answer: Any) -> Any:
+    def _learn(self, answer: Any) -> Answer:
         payload = answer.get("payload") if isinstance(answer, Mapping) else None
         if isinstance(payload, Mapping):
             for login in (payload, payload.get("root")):
                 self._admit(login)
             if isinstance(flags := payload.get("flags"), list) and "harness" in payload:
                 self._dispatcher = self._declaring(frozenset(flag for flag in flags if isinstance(flag, str)))
-        return answer
+        told: Answer = answer
+        return told
 
     def _admit(self, login: Any) -> None:
         if isinstance(login, Mapping) and isinstance(credential := login.get("credential"), str):

@@ -1,7 +1,8 @@
 """Strategies for sixteen documents of the bundle as a person would write them, to measure the compiled ones against.
 
 They use what the documentation of Hypothesis shows first (``fixed_dictionaries``, ``lists``, ``one_of``, ``text``,
-``datetimes``), without tricks, and draw about as much: any text, any instant, open values with a few levels, options there or not.
+``datetimes``), without tricks, and draw about as much: any text, any instant, open values with a few levels, options there or
+not.
 """
 
 from __future__ import annotations
