@@ -98,6 +98,7 @@ def _array(source: SchemaSource, case: Case, value: list[Any]) -> bool:
     return (
         case.min_items <= len(value) <= (len(value) if case.max_items is None else case.max_items)
         and (not case.unique or distinct(value))
+        and (not case.repeated or not distinct(value))
         and all(_meets(source, item(case.items, index), one) for index, one in enumerate(value))
         and all(any(_meets(source, (sub,), one) for one in value) for sub in case.contains)
     )

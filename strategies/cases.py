@@ -72,6 +72,7 @@ class Gap:
 
     where: str
     keyword: str
+    why: str = "what breaks this keyword cannot be built"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ class Case:
     min_items: int = 0
     max_items: int | None = None
     unique: bool = False
+    repeated: bool = False
     items: tuple[Items, ...] = ()
     contains: tuple[Sub, ...] = ()
     min_properties: int = 0
@@ -146,6 +148,7 @@ _MERGE: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
         "min_items": max,
         "max_items": _smaller,
         "unique": lambda left, right: left or right,
+        "repeated": lambda left, right: left or right,
         "min_properties": max,
         "max_properties": _smaller,
         "gap": _either,

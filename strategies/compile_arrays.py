@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,7 @@ from conformance.wire.canonical import same
 from strategies.admission import admits, item
 from strategies.cases import Case, Conjunction, case_label
 from strategies.pieces import Piece, choice, drawn, marks, sizes, switch
-from strategies.reasons import Impossible
+from strategies.reasons import Impossible, Unbuilt
 from strategies.schema_source import SchemaSource
 
 Build = Callable[[Conjunction], Piece]
@@ -27,6 +28,8 @@ _Items = tuple[list[Piece], Piece | None, int | None]
 
 def arrays(source: SchemaSource, case: Case, build: Build) -> Piece:
     """Draw an array of the case. Raises ``Impossible``."""
+    if case.repeated:
+        return _repeating(source, case, build)
     first, rest, most = _items(case, build)
     if case.contains:
         return _containing(case, build, (first, rest, most))
@@ -100,6 +103,24 @@ def _listed(case: Case, first: Sequence[Piece], rest: Piece | None, least: int, 
     make = draw_distinct if case.unique else draw_items
     weights = [pieces[min(index, len(pieces) - 1)].weight for index in range(least)]
     return drawn(f"array {case_label(case)}", make, [length.strategy, *strategies], 1 + sum(weights))
+
+
+def _repeating(source: SchemaSource, case: Case, build: Build) -> Piece:
+    """Draw an array, then repeat its last item (``not`` with ``uniqueItems``)."""
+    if case.unique or (case.max_items is not None and case.max_items < 2):
+        raise Impossible(case.where, "uniqueItems", "no item can stand there twice")
+    if any(rule.first for rule in case.items):
+        raise Unbuilt(case.where, "uniqueItems", "an item is to be repeated where each place has a schema of its own")
+    most = None if case.max_items is None else case.max_items - 1
+    piece = arrays(
+        source, replace(case, repeated=False, min_items=max(1, case.min_items - 1), max_items=most, excluded=()), build
+    )
+
+    def repeated(items: list[Any]) -> list[Any]:
+        return [*items, copy.deepcopy(items[-1])]
+
+    strategy = piece.alone().map(repeated)
+    return Piece(strategy.filter(lambda value: admits(source, case, value)) if case.excluded else strategy, weight=piece.weight)
 
 
 def _several(piece: Piece, least: int, most: int | None) -> Piece:

@@ -16,7 +16,7 @@ from strategies.formats import FORMATS
 from strategies.patterns import Alternatives, Node, Ranges, Repeat, Run, UnreadPattern, invert, lengths, read, runs
 from strategies.patterns import Sequence as Series
 from strategies.pieces import Piece, choice, drawn, even, one_of_values, sizes, switch
-from strategies.reasons import Impossible, Unbuilt
+from strategies.reasons import CannotBuild, Impossible, Unbuilt
 from strategies.schema_source import SchemaSource
 
 _LONG = 64
@@ -96,7 +96,7 @@ def _searched(pattern: str, case: Case) -> Piece:
     try:
         return Piece(st.from_regex(compiled(pattern)))
     except re.error as error:
-        raise Unbuilt(case.where, "pattern", f"{pattern!r} is not understood: {error}") from error
+        raise CannotBuild(case.where, "pattern", f"{pattern!r} is not understood: {error}") from error
 
 
 def pattern_piece(node: Node, least: int, most: int | None, where: str) -> tuple[Piece, bool]:

@@ -18,6 +18,7 @@ from hypothesis.strategies import SearchStrategy
 from conformance.wire.bundle import Bundle
 from strategies import fallback
 from strategies.admission import admits
+from strategies.branches import Branch, all_branches
 from strategies.cases import Case, Conjunction, Gap, Sub
 from strategies.compile_arrays import arrays
 from strategies.compile_objects import objects
@@ -29,7 +30,7 @@ from strategies.pieces import Piece, choice, one_of_values
 from strategies.reasons import CannotBuild, Impossible, TooDeep, Unbuilt
 from strategies.schema_source import Located, Schema, SchemaSource
 
-__all__ = ["CannotBuild", "compiled", "from_schema"]
+__all__ = ["Branch", "CannotBuild", "branches", "compiled", "from_schema"]
 
 RECURSION = (3, 8)
 """How often recursion is followed; the second one where no value is as flat as the first one asks."""
@@ -45,6 +46,11 @@ def from_schema(bundle: Bundle | None, schema: Schema | str) -> SearchStrategy[A
         return compiled(bundle, schema)
     source, root = SchemaSource.of(schema, None if bundle is None else bundle.registry)
     return Compiler(source).compile(root)
+
+
+def branches(bundle: Bundle, ref: str) -> tuple[Branch, ...]:
+    """List what the values of a schema differ in; the compiled strategy has to reach all of it (``strategies.branches``)."""
+    return all_branches(SchemaSource(bundle.registry), ref)
 
 
 def compiled(bundle: Bundle, ref: str) -> SearchStrategy[Any]:
@@ -172,7 +178,7 @@ def _without_repetition(cases: list[Case]) -> list[Case]:
 def _gap(gap: Gap) -> CannotBuild:
     if gap.keyword == "$ref":
         return TooDeep(gap.where, "$ref", "each value goes on without end")
-    return Unbuilt(gap.where, gap.keyword, "what breaks this keyword cannot be built")
+    return Unbuilt(gap.where, gap.keyword, gap.why)
 
 
 def _gravest(failures: list[CannotBuild], demands: Conjunction) -> CannotBuild:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from strategies.cases import KINDS, OF_TYPE, Case, Gap, Items, Outside, Shape, Sub
+from strategies.patterns import UnreadPattern, read, shortest
 from strategies.schema_source import Located
 
 
@@ -97,16 +98,24 @@ def only(*kinds: str, **demands: Any) -> list[Case]:
 def _not_items(at: Located, left: int) -> list[Case]:
     first = at.schema["items"]
     if isinstance(first, list):
-        broken = [
-            Case(
-                kinds=frozenset({"array"}),
-                min_items=index + 1,
-                items=(Items(tuple(Sub(at.child("items", at_), at_ != index, left) for at_ in range(index + 1)), None),),
-            )
-            for index in range(len(first))
-        ]
-        return broken + ([Case(gap=Gap(at.where, "additionalItems"))] if at.has("additionalItems") else [])
+        places = [Sub(at.child("items", index), False, left) for index in range(len(first))]
+        places += [Sub(at.child("additionalItems"), False, left)] if at.has("additionalItems") else []
+        return [_broken_at(at, index, sub) for index, sub in enumerate(places)]
     return only("array", contains=(Sub(at.child("items"), False, left),))
+
+
+def _broken_at(at: Located, index: int, broken: Sub) -> Case:
+    anything = Sub(Located(True, f"{at.where}#any", at.resolver))
+    return Case(kinds=frozenset({"array"}), min_items=index + 1, items=(Items((*[anything] * index, broken), None),))
+
+
+def _not_pattern(at: Located, pattern: str, sub: Sub) -> Case:
+    """Break a pattern's schema with the shortest name that the pattern takes."""
+    try:
+        name = shortest(read(pattern))
+    except UnreadPattern:
+        return Case(gap=Gap(at.where, "patternProperties"))
+    return Case(kinds=frozenset({"object"}), required=(name,), shapes=(Shape({name: replace(sub, holds=False)}, (), None),))
 
 
 def _not_shape(at: Located, left: int) -> list[Case]:
@@ -116,8 +125,7 @@ def _not_shape(at: Located, left: int) -> list[Case]:
         for name, sub in shape.named.items()
         if sub.located.schema not in (True, {})
     ]
-    if shape.patterned:
-        cases.append(Case(gap=Gap(at.where, "patternProperties")))
+    cases += [_not_pattern(at, pattern, sub) for pattern, sub in shape.patterned]
     if shape.other is not None and shape.other.located.schema not in (True, {}):
         cases.append(Case(kinds=frozenset({"object"}), outside=(Outside(shape, replace(shape.other, holds=False)),)))
     return cases
@@ -139,7 +147,7 @@ OPPOSITES: Mapping[str, Callable[[Keyword], list[Case]]] = MappingProxyType(
         "format": lambda k: only("string", unformats=(k.value,)),
         "minItems": lambda k: only("array", max_items=int(k.value) - 1) if k.value else [],
         "maxItems": lambda k: only("array", min_items=int(k.value) + 1),
-        "uniqueItems": lambda k: [Case(gap=Gap(k.at.where, "uniqueItems"))] if k.value else [],
+        "uniqueItems": lambda k: only("array", repeated=True) if k.value else [],
         "items": lambda k: _not_items(k.at, k.left),
         "contains": lambda k: only("array", items=(Items((), Sub(k.at.child("contains"), False, k.left)),)),
         "minProperties": lambda k: only("object", max_properties=int(k.value) - 1) if k.value else [],

@@ -40,7 +40,7 @@ class Normaliser:
     def _multiply(self, left: list[Case], right: list[Case]) -> list[Case]:
         if len(left) * len(right) > CASE_LIMIT:
             where = (left[0].where or right[0].where) if left and right else ""
-            return [Case(gap=Gap(where, "anyOf"))]
+            return [Case(gap=Gap(where, "anyOf", f"there are more than {CASE_LIMIT} alternatives"))]
         return [case for case in product(left, right) if self.alive(case, _ALIVE_DEPTH)]
 
     def _sub(self, sub: Sub) -> list[Case]:

@@ -240,6 +240,19 @@ def _joined(parts: Iterable[Run]) -> tuple[Run, ...]:
     return tuple(result)
 
 
+def shortest(node: Node) -> str:
+    """Give a shortest match, of first characters."""
+    if isinstance(node, Run):
+        if node.least and not node.ranges:
+            raise UnreadPattern("a class without characters matches nothing")
+        return chr(min(node.ranges)[0]) * node.least if node.least else ""
+    if isinstance(node, Repeat):
+        return shortest(node.part) * node.least
+    if isinstance(node, Sequence):
+        return "".join(map(shortest, node.parts))
+    return min(map(shortest, node.options), key=len)
+
+
 def lengths(node: Node) -> tuple[int, int | None]:
     """Give the least and the greatest length of a match."""
     if isinstance(node, Run):

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.strategies import SearchStrategy
 
+ROUND = 12
+"""After ten examples Hypothesis begins to vary what it has; many short rounds give more different values than a long one."""
 
-def drawn(strategy: SearchStrategy[Any], examples: int) -> list[Any]:
-    """Draw ``examples`` values (fewer where there are no more different ones); nothing random comes in from outside."""
+
+def drawn(strategy: SearchStrategy[Any], examples: int, *, start: int = 0) -> list[Any]:
+    """Draw at most ``examples`` values, in rounds with the seeds ``start``, ``start + 1`` and so on."""
     values: list[Any] = []
+    for number in range(0, examples, ROUND):
+        _one_round(strategy, values, min(ROUND, examples - number), start + number // ROUND)
+    return values
 
+
+def _one_round(strategy: SearchStrategy[Any], values: list[Any], count: int, number: int) -> None:
+    @seed(number)
     @settings(
-        max_examples=examples,
+        max_examples=count,
         database=None,
         deadline=None,
-        derandomize=True,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
@@ -25,4 +33,3 @@ def drawn(strategy: SearchStrategy[Any], examples: int) -> list[Any]:
         values.append(value)
 
     collect()
-    return values

@@ -189,7 +189,8 @@ def main() -> int:
         return 0
     makers = chosen.only.split(",")
     results = {maker: run(maker, max(20, chosen.examples // SLOW.get(maker, 1)), chosen.rounds) for maker in makers}
-    versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in ("hypothesis", "hypothesis-jsonschema", "schemathesis"))
+    libraries = ("hypothesis", "hypothesis-jsonschema", "schemathesis")
+    versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in libraries)
     sys.stdout.write(f"CPython {platform.python_version()}, {versions}, {chosen.examples} examples\n{table(results)}\n")
     missed = False
     for maker, ratio in ratios(results).items() if "ours" in results else ():

@@ -1,4 +1,4 @@
-"""Strategies for sixteen documents of the bundle as a person would write them, to measure the compiled ones against.
+"""Strategies for sixteen documents of the bundle as a person would write them, to measure ours against.
 
 They use what the documentation of Hypothesis shows first (``fixed_dictionaries``, ``lists``, ``one_of``, ``text``,
 ``datetimes``), without tricks, and draw about as much: any text, any instant, open values with a few levels, options there or
