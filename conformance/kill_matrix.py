@@ -24,6 +24,8 @@ from conformance.verdict import CheckResult, RunResult, Verdict
 
 FAULTS = "tests.faults"
 VARIANTS = "tests.variants"
+CONTROLS = "tests.controls"
+EVERY_RULE = "every rule"
 
 
 class Outcome(StrEnum):
@@ -87,7 +89,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All cells of a run. ``expected`` maps each provider to the rule that must kill it, None where none may."""
+    """All cells of a run.
+
+    ``expected`` maps each provider to the rule that must kill it: ``EVERY_RULE`` for the control, None where none may.
+    """
 
     cells: tuple[Cell, ...]
     expected: Mapping[str, str | None]
@@ -102,7 +107,7 @@ class Matrix:
         rule = self.expected[cell.name]
         if rule is None:
             return Outcome.SURVIVED
-        return Outcome.KILLED if rule == cell.rule else cell.outcome
+        return Outcome.KILLED if rule in (cell.rule, EVERY_RULE) else cell.outcome
 
     def to_json(self) -> dict[str, Any]:
         """Return the matrix as a JSON object."""
@@ -128,6 +133,12 @@ def variants() -> Sequence[str]:
     return names
 
 
+def controls() -> Sequence[str]:
+    """Return the names of the providers that break everything. Raises ``BadUsage`` where there is no checkout."""
+    names: Sequence[str] = _named(CONTROLS).NAMES
+    return names
+
+
 def _named(module: str) -> Any:
     here = os.getcwd()
     if here not in sys.path:
@@ -145,6 +156,12 @@ def trials(chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed
         if not wanted or fault.name in wanted:
             for rule in dict.fromkeys((fault.rule, *rule_ids)):
                 yield Trial(FAULTS, fault.name, rule, profile, seed)
+
+
+def control_trials(*, profile: str, seed: int) -> Iterator[Trial]:
+    """Give the trials of the control under every rule."""
+    for name in controls():
+        yield from (Trial(CONTROLS, name, rule, profile, seed) for rule in rules())
 
 
 def freedom_trials(chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed: int) -> Iterator[Trial]:
@@ -186,6 +203,7 @@ def matrix(planned: Sequence[Trial], *, workers: int, seen: Callable[[Cell], Non
     """Find out all cells, ``workers`` at a time in processes of their own; ``seen`` is told each as it is known."""
     expected: dict[str, str | None] = {fault.name: fault.rule for fault in seeded()}
     expected.update(dict.fromkeys(variants()))
+    expected.update(dict.fromkeys(controls(), EVERY_RULE))
     cells: dict[Trial, Cell] = {}
     with ProcessPoolExecutor(max_workers=max(1, workers), mp_context=get_context("spawn")) as pool:
         futures = {pool.submit(attempt, trial): trial for trial in planned}

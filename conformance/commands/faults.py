@@ -13,7 +13,19 @@ from rich.table import Table
 
 from conformance.catalogue import rules
 from conformance.errors import BadUsage
-from conformance.kill_matrix import Cell, Matrix, Outcome, Trial, freedom_trials, matrix, seeded, trials, variants
+from conformance.kill_matrix import (
+    EVERY_RULE,
+    Cell,
+    Matrix,
+    Outcome,
+    Trial,
+    control_trials,
+    freedom_trials,
+    matrix,
+    seeded,
+    trials,
+    variants,
+)
 from conformance.profiles import profile_named
 
 
@@ -35,6 +47,8 @@ def _planned(options: Namespace) -> Iterator[Trial]:
     asked = {"profile": options.profile, "seed": options.seed}
     if options.kill_matrix:
         yield from trials(names, list(rules()) if options.all_rules else [], **asked)
+        if not names:
+            yield from control_trials(**asked)
     if options.freedom:
         yield from freedom_trials([name for name in names if name in variants()], [], **asked)
 
@@ -79,5 +93,10 @@ def _summary(found: Matrix) -> None:
         console.print(
             f"MISS {cell.name} ({wanted}): {cell.outcome} under {cell.rule} {cell.check_id} {cell.reason}", markup=False
         )
-    killed = sum(cell.outcome is Outcome.KILLED and found.expected[cell.name] == cell.rule for cell in found.cells)
-    console.print(f"{len(found.cells)} cells, {killed} faults killed by their own rule, {len(found.misses())} misses")
+    own = [cell for cell in found.cells if found.expected[cell.name] == cell.rule]
+    killed = sum(cell.outcome is Outcome.KILLED for cell in own)
+    control = sum(cell.outcome is Outcome.KILLED for cell in found.cells if found.expected[cell.name] == EVERY_RULE)
+    console.print(
+        f"{len(found.cells)} cells: {killed} of {len(own)} faults killed by their own rule, "
+        f"the control killed by {control} rules, {len(found.misses())} misses"
+    )
