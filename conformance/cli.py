@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.faults:main",
         ),
         "serve": Command(
-            "let others reach the bundled provider, or one of Python, over stdio",
+            "let others reach the bundled provider, or one of Python, over stdio or HTTP",
             "conformance.commands.serve_options:add_options",
             "conformance.commands.serve:main",
         ),

@@ -20,7 +20,8 @@ LONGEST_TRACE = 200
 class Doing:
     """What is known of a check: the first ``error`` that ended one of its phases, and whether it failed ``again`` when re-run.
 
-    ``rerun`` says that a re-run was made; ``bench`` is that of the first run; ``seconds`` adds up the phases.
+    ``rerun`` says that a re-run was made; ``bench`` is that of the first run; ``seconds`` adds up the phases; ``waits`` says that
+    other checks have their turn at a shared provider.
     """
 
     check: Check
@@ -32,6 +33,7 @@ class Doing:
     seconds: float = 0.0
     listening: Listening | None = None
     traceback: str = ""
+    waits: bool = False
 
     def judgement(self) -> Judgement:
         """Return the verdict as far as the check has run."""

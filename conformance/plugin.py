@@ -30,6 +30,7 @@ from conformance.listening import Listening
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
 from conformance.target import DEFAULT_TARGET, open_target
+from conformance.turns import Turns
 from conformance.verdict import Verdict
 from conformance.watchdog import Watchdog
 from conformance.wire.bundle import load
@@ -51,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: %(default)s)")
     group.addoption("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     group.addoption("--post", default=None, help=argparse.SUPPRESS)
+    group.addoption("--started", action="store_true", help=argparse.SUPPRESS)
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
 
@@ -59,14 +61,16 @@ def pytest_configure(config: pytest.Config) -> None:
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
     option = config.option
+    surroundings = ExitStack()
+    config.add_cleanup(surroundings.close)
     try:
         bundle = load(option.schemas)
         target = open_target(option.target, bundle=bundle)
+        if not (option.started or hasattr(config, "workerinput")):
+            surroundings.enter_context(target.started())
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
-    surroundings = ExitStack()
     surroundings.enter_context(repeatable())
-    config.add_cleanup(surroundings.close)
     config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
 
 
@@ -140,12 +144,17 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     doing = request.node.stash[_DOING]
     shared = request.config.stash[_SESSION]
     opened = shared.open()
-    doing.listening = Listening(opened.shim)
-    doing.bench = shared.bench(doing.check, opened, doing.listening)
     try:
-        requirements(doing.check, doing.bench)
-        yield doing.bench
-        doing.bench.close()
+        with ExitStack() as turn:
+            if opened.shim.shared:
+                doing.waits = True
+                turn.enter_context(Turns(shared.target.text).taken(doing.check.controls))
+                doing.waits = False
+            doing.listening = Listening(opened.shim)
+            doing.bench = shared.bench(doing.check, opened, doing.listening)
+            requirements(doing.check, doing.bench)
+            yield doing.bench
+            doing.bench.close()
     finally:
         shared.target.release(opened)
 

@@ -29,7 +29,7 @@ from conformance.levers import Facts
 from conformance.modules import directory, modules_of
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
 from conformance.recorder import Progress, Recorder
-from conformance.target import DEFAULT_TARGET, open_target
+from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
 from conformance.wire.bundle import Bundle, load
 
@@ -74,8 +74,16 @@ def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None =
     """
     started = time.perf_counter()
     bundle = load(order.schemas)
+    target = open_target(order.target, bundle=bundle)
+    with target.started():
+        return _judged(order, bundle, target, chosen, progress, started)
+
+
+def _judged(
+    order: Order, bundle: Bundle, target: Target, chosen: Collection[Rule], progress: Progress | None, started: float
+) -> RunResult:
     wanted = chosen or rules().values()
-    facts = _facts_of(order, bundle)
+    facts = _facts_of(target)
     if facts is None:
         return RunResult(_run_facts(order, bundle, None), _not_offered(order), time.perf_counter() - started)
     with TemporaryDirectory(prefix=DISTRIBUTION) as post:
@@ -88,15 +96,15 @@ def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None =
     return replace(result, coverage=contract_coverage(result, bundle).to_json())
 
 
-def _facts_of(order: Order, bundle: Bundle) -> Facts | None:
+def _facts_of(target: Target) -> Facts | None:
     """Open the target once before the run, so that a mistake is told in one sentence. None: it has no memory family."""
-    target = open_target(order.target, bundle=bundle)
     try:
         opened = target.open()
+        target.release(opened)
     except NotOffered:
         return None
-    target.release(opened)
-    target.close()
+    finally:
+        target.close()
     return opened.facts
 
 
@@ -109,7 +117,7 @@ def _run_pytest(arguments: Sequence[str], recorder: Recorder) -> None:
 
 
 def _arguments(order: Order) -> list[str]:
-    arguments = [*_QUIET, *_PLUGINS, "-c", str(_INI), "--rootdir", str(directory().parent)]
+    arguments = [*_QUIET, *_PLUGINS, "--started", "-c", str(_INI), "--rootdir", str(directory().parent)]
     arguments += ["--target", order.target, "--profile", order.profile, "--seed", str(order.seed)]
     arguments += ["--schemas", order.schemas] if order.schemas is not None else []
     arguments += ["--stop-early"] if order.stop_early else []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +14,11 @@ from conformance.target_file import TargetFile, read_target_file
 from conformance.transport.openers import SCHEMES
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim
+from conformance.transport.started import running
 from conformance.wire.bundle import Bundle
 
 DEFAULT_TARGET = "oracle"
+TOKEN_VARIABLE = "MEMORY_HARNESS_TOKEN"  # noqa: S105 - the name of a variable
 _SUFFIX = ".toml"
 
 
@@ -29,19 +33,29 @@ class Opened:
 
 
 class Target:
-    """What a target string names. A provider of the kind ``fresh`` is opened anew each time, another one once."""
+    """What a target string names. A provider of the kind ``fresh`` is opened anew each time, another one once.
+
+    ``text`` is what a person wrote, ``route`` where it leads.
+    """
 
     def __init__(self, text: str, scheme: str, route: Route, file: TargetFile) -> None:
         self.text = text
         self._scheme = SCHEMES[scheme]
-        self._route = route
+        self.route = route
         self._file = file
         self._kept: Opened | None = None
 
     @property
     def deadline(self) -> float:
         """The seconds that a call may take."""
-        return self._route.deadline
+        return self.route.deadline
+
+    def started(self) -> AbstractContextManager[None]:
+        """Run the server that the target file starts, where it names one, for as long as the context is open.
+
+        It is started once for a run, however many processes open the target. Raises ``BadTarget`` where it does not get ready.
+        """
+        return running(self._file.server)
 
     def open(self) -> Opened:
         """Open the target, or return the way that is open already.
@@ -66,7 +80,7 @@ class Target:
             self._kept = None
 
     def _opened(self) -> Opened:
-        shim = self._scheme.open(self._route)
+        shim = self._scheme.open(self.route)
         try:
             return Opened(shim, self._facts(shim), self._file.homes, self._file.logins)
         except BaseException:
@@ -92,4 +106,15 @@ def open_target(text: str, *, bundle: Bundle) -> Target:
         forms = ", ".join(scheme.form for scheme in SCHEMES.values())
         raise BadTarget(f"there is no target kind {file.target!r}: write {forms} or the path of a {_SUFFIX} file.")
     principals = {login.credential: login.principal_id for login in file.everyone}
-    return Target(text, scheme, Route(rest, bundle, file.deadline, file.flags, principals), file)
+    route = Route(
+        rest,
+        bundle,
+        file.deadline,
+        file.flags,
+        principals,
+        env=file.env,
+        cwd=file.cwd,
+        headers=file.headers,
+        token=file.token or os.environ.get(TOKEN_VARIABLE),
+    )
+    return Target(text, scheme, route, file)

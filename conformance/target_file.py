@@ -9,13 +9,22 @@ credential = "…"
 [[spaces]]                             # spaces with the principal that holds one grant of everything
 space_id = "…"
 root = { principal_id = "…", credential = "…" }
+env = { NAME = "…" }                   # for a process that is started: that of a stdio target, ``start`` and ``stop``
+cwd = "…"                              # where it is started, seen from the directory of the file
+token = "…"                            # the harness token of an HTTP target; else MEMORY_HARNESS_TOKEN
+headers = { NAME = "…" }               # go along with each HTTP request
+start = "…"                            # a command that starts the server for the run
+ready = "…"                            # a pattern (a regular expression) that its output shows when it listens
+stop = "…"                             # a command that stops it; without one it is asked by SIGTERM
 """
 
 from __future__ import annotations
 
+import re
+import shlex
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +32,7 @@ from typing import Any
 from conformance.errors import BadTarget
 from conformance.levers import Home, Login
 from conformance.transport.route import DEADLINE_SECONDS
+from conformance.transport.started import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,18 @@ class TargetFile:
     deadline: float = DEADLINE_SECONDS
     logins: tuple[Login, ...] = ()
     homes: tuple[Home, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path | None = None
+    token: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    start: tuple[str, ...] = ()
+    ready: re.Pattern[str] | None = None
+    stop: tuple[str, ...] = ()
+
+    @property
+    def server(self) -> Server | None:
+        """The server that is to be started for a run, None where there is none."""
+        return Server(self.start, self.stop, self.ready, self.env, self.cwd) if self.start else None
 
     @property
     def everyone(self) -> tuple[Login, ...]:
@@ -50,7 +72,8 @@ def read_target_file(path: Path) -> TargetFile:
     if "target" not in table:
         raise BadTarget(f"{path}: the key 'target' is missing.")
     try:
-        return TargetFile(**dict(_READERS[key](key, value) for key, value in table.items()))
+        file = TargetFile(**dict(_READERS[key](key, value) for key, value in table.items()))
+        return _consistent(file if file.cwd is None else replace(file, cwd=path.parent / file.cwd))
     except _Wrong as wrong:
         raise BadTarget(f"{path}: {wrong}.") from wrong
 
@@ -66,6 +89,14 @@ def _parsed(path: Path) -> Mapping[str, Any]:
         raise BadTarget(f"{path}: the target file cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise BadTarget(f"{path}: not TOML: {error}.") from error
+
+
+def _consistent(file: TargetFile) -> TargetFile:
+    if file.cwd is not None and not file.cwd.is_dir():
+        raise _Wrong(f"'cwd' must be a directory, and {str(file.cwd)!r} is none")
+    if (file.stop or file.ready) and not file.start:
+        raise _Wrong("'stop' and 'ready' are of a server that 'start' starts, and it is missing")
+    return file
 
 
 def _target(key: str, value: Any) -> tuple[str, str]:
@@ -88,6 +119,41 @@ def _principals(key: str, value: Any) -> tuple[str, tuple[Login, ...]]:
 
 def _spaces(key: str, value: Any) -> tuple[str, tuple[Home, ...]]:
     return "homes", tuple(_home(f"{key}[{index}]", row) for index, row in enumerate(_array(key, value)))
+
+
+def _cwd(key: str, value: Any) -> tuple[str, Path]:
+    return key, Path(_text(key, value))
+
+
+def _token(key: str, value: Any) -> tuple[str, str]:
+    return key, _text(key, value)
+
+
+def _names(key: str, value: Any) -> tuple[str, Mapping[str, str]]:
+    if not isinstance(value, dict) or not all(isinstance(inner, str) for inner in value.values()):
+        raise _Wrong(f"{key!r} must be a table of strings, not {value!r}")
+    return key, value
+
+
+def _headers(key: str, value: Any) -> tuple[str, Mapping[str, str]]:
+    for name, text in _names(key, value)[1].items():
+        if not _HEADER_NAME.fullmatch(name) or not text.isprintable() or not text.isascii():
+            raise _Wrong(f"{f'{key}.{name}'!r} is no HTTP header")
+    return key, value
+
+
+def _command(key: str, value: Any) -> tuple[str, tuple[str, ...]]:
+    try:
+        return key, tuple(shlex.split(_text(key, value)))
+    except ValueError as error:
+        raise _Wrong(f"{key!r} is no command: {error}") from error
+
+
+def _pattern(key: str, value: Any) -> tuple[str, re.Pattern[str]]:
+    try:
+        return key, re.compile(_text(key, value))
+    except re.error as error:
+        raise _Wrong(f"{key!r} is no regular expression: {error}") from error
 
 
 def _home(key: str, value: Any) -> Home:
@@ -118,7 +184,22 @@ def _text(key: str, value: Any) -> str:
     return value
 
 
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+
 # key of the file -> reader of its value, which gives the field of ``TargetFile`` and its value
 _READERS: Mapping[str, Callable[[str, Any], tuple[str, Any]]] = MappingProxyType(
-    {"target": _target, "flags": _flags, "deadline": _deadline, "principals": _principals, "spaces": _spaces}
+    {
+        "target": _target,
+        "flags": _flags,
+        "deadline": _deadline,
+        "principals": _principals,
+        "spaces": _spaces,
+        "env": _names,
+        "cwd": _cwd,
+        "token": _token,
+        "headers": _headers,
+        "start": _command,
+        "ready": _pattern,
+        "stop": _command,
+    }
 )

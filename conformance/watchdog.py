@@ -42,7 +42,7 @@ class Watchdog:
         while True:
             time.sleep(STEP_SECONDS)
             now = self._progress()
-            if now != seen:
+            if now != seen or (self._doing is not None and self._doing.waits):
                 seen, since = now, time.monotonic()
             elif (doing := self._doing) is not None and time.monotonic() - since > self._patience:
                 self._give_up(doing)

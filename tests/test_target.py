@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from conformance.errors import BadTarget, NotOffered, TargetFault
 from conformance.exchange import Call
 from conformance.levers import Facts, Home, Login, control
-from conformance.target import Opened, open_target
+from conformance.target import TOKEN_VARIABLE, Opened, open_target
 from conformance.target_file import read_target_file
 from conformance.wire import bundle
 from conformance.wire.vocabulary import Code, Flag
@@ -181,3 +182,47 @@ def test_a_target_file_needs_no_more_than_a_target() -> None:
     file = read_target_file(Path("t.toml"))
     assert (file.target, file.flags, file.logins, file.homes) == ("oracle", None, (), ())
     assert opened("t.toml").facts.flags == opened("oracle").facts.flags
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("env = { A = 1 }", "'env' must be a table of strings"),
+        ("cwd = 'nowhere-at-all'", "'cwd' must be a directory"),
+        ("token = ''", "'token' must be a non-empty string"),
+        ("headers = ['x']", "'headers' must be a table of strings"),
+        ("headers = { 'a b' = 'x' }", "'headers.a b' is no HTTP header"),
+        ('headers = { X = "a\\nb" }', "'headers.X' is no HTTP header"),
+        ('start = "a \'b"', "'start' is no command"),
+        ("start = 'x'\nready = '('", "'ready' is no regular expression"),
+        ("ready = 'x'", "'stop' and 'ready' are of a server that 'start' starts"),
+    ],
+)
+def test_a_wrong_key_of_a_process_or_server_is_told(line: str, said: str) -> None:
+    Path("t.toml").write_text(f"target = 'oracle'\n{line}\n", "utf-8")
+    with pytest.raises(BadTarget, match=r"^t\.toml: .*\.$") as caught:
+        read_target_file(Path("t.toml"))
+    assert said in str(caught.value)
+
+
+def test_a_target_file_tells_how_a_process_is_started() -> None:
+    Path("sub").mkdir()
+    code = "import json, os, sys; line = sys.stdin.readline(); print(json.dumps({'id': 1, 'payload': {"
+    code += "'harness': 1, 'provider': {'name': os.environ['NAMED'], 'version': os.path.basename(os.getcwd())}, "
+    code += "'instance': 'i', 'flags': [], 'controls': []}}))"
+    Path("p.py").write_text(code, "utf-8")
+    target = f"stdio:{sys.executable} ../p.py"
+    Path("t.toml").write_text(f"target = '{target}'\ncwd = 'sub'\nenv = {{ NAMED = 'Ada' }}\n", "utf-8")
+    opened_target = open_target("t.toml", bundle=CONTRACT)
+    assert opened_target.open().facts == Facts("Ada", "sub", "i", frozenset(), frozenset())
+    opened_target.close()
+
+
+def test_the_token_of_the_file_comes_before_that_of_the_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN_VARIABLE, "around")
+    text = "target = 'http://127.0.0.1:1'\nheaders = { X-Tenant = 'a' }\n"
+    Path("t.toml").write_text(f"{text}token = 'in the file'\n", "utf-8")
+    Path("u.toml").write_text(text, "utf-8")
+    assert open_target("t.toml", bundle=CONTRACT).route.token == "in the file"
+    route = open_target("u.toml", bundle=CONTRACT).route
+    assert (route.token, route.headers) == ("around", {"X-Tenant": "a"})

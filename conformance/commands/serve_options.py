@@ -13,3 +13,9 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument("--stdio", action="store_true", help="answer JSON lines on stdin and stdout, as a stdio: target does")
+    way.add_argument(
+        "--http",
+        type=int,
+        metavar="PORT",
+        help="answer HTTP on the loopback interface, as an http: target does; 0 takes a free port",
+    )

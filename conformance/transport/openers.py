@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 
@@ -21,6 +22,9 @@ from conformance.transport.stdio import open_stdio
 # By name, since a transport does not know the oracle.
 ORACLE = "conformance.oracle:Oracle"
 CLOCK = "conformance.oracle:Clock"
+# By name, since its library costs every start of a process that needs it not.
+HTTP = "conformance.transport.http:open_http"
+HTTPS = "conformance.transport.http:open_https"
 
 START = 1_767_225_600 * 10**9
 """The oracle's time begins with the year 2026 and goes on by a millisecond each time that it is read."""
@@ -46,10 +50,18 @@ def open_oracle(route: Route) -> Shim:
     return InProcess(pkgutil.resolve_name(ORACLE)(bundle=route.bundle, clock=clock), deadline=route.deadline)
 
 
+def open_named(opener: str, route: Route) -> Shim:
+    """Open ``route`` by the opener of that name."""
+    shim: Shim = pkgutil.resolve_name(opener)(route)
+    return shim
+
+
 SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
         "oracle": Scheme("oracle", open_oracle, fresh=True),
         "python": Scheme("python:package.module:factory", open_object),
         "stdio": Scheme("stdio:COMMAND", open_stdio),
+        "http": Scheme("http://HOST:PORT/BASE", partial(open_named, HTTP)),
+        "https": Scheme("https://HOST/BASE", partial(open_named, HTTPS)),
     }
 )

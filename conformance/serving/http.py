@@ -1,0 +1,131 @@
+"""A provider over HTTP: one POST an operation or control (harness.md, Target strings; HTTP status by error code)."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import socket
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from conformance.exchange import CONTROL_PREFIX
+from conformance.serving.host import Answer, Host
+from conformance.wire.bundle import Bundle
+from conformance.wire.vocabulary import Code
+
+LOOPBACK = "127.0.0.1"
+REQUEST_LIMIT = 16 * 2**20
+"""No request is longer, in bytes."""
+CONFLICT = 409
+STATUS: Mapping[Code, int] = MappingProxyType(
+    {
+        Code.MALFORMED_REQUEST: 400,
+        Code.INVALID_VALUE: 400,
+        Code.NOT_AUTHENTICATED: 401,
+        Code.FLAG_NOT_NEGOTIATED: 403,
+        Code.NOT_AUTHORIZED: 403,
+        Code.UNKNOWN_OPERATION: 404,
+        Code.NOT_FOUND: 404,
+        Code.LIMIT_EXCEEDED: 413,
+        Code.IMPORT_INVALID: 422,
+        Code.SPACE_FROZEN: 423,
+        Code.SUBJECT_FENCED: 423,
+        Code.CONTEXT_FENCED: 423,
+        Code.INTERNAL: 500,
+    }
+)
+"""The status of an error code; a code that is not named is a conflict."""
+
+
+class TooLong(Exception):
+    """A request is longer than ``REQUEST_LIMIT``."""
+
+
+def application(host: Host, token: str) -> Starlette:
+    """Make the ASGI application; ``token`` is what a control call must show."""
+
+    async def answer(request: Request) -> Response:
+        return _response(host.bundle, await _answer(host, token, request))
+
+    hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
+    return Starlette(routes=[Route("/{op:path}", answer, methods=["POST"])], middleware=[hosts])
+
+
+def listening(port: int) -> socket.socket:
+    """Open a socket on the loopback interface; port 0 takes a free one. Raises ``OSError``."""
+    opened = socket.socket()
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        opened.bind((LOOPBACK, port))
+        opened.listen(128)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def serve_http(host: Host, token: str, opened: socket.socket) -> None:
+    """Serve until a signal ends it."""
+    config = uvicorn.Config(
+        application(host, token),
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        timeout_keep_alive=60,
+        server_header=False,
+    )
+    uvicorn.Server(config).run(sockets=[opened])
+
+
+async def _answer(host: Host, token: str, request: Request) -> Answer:
+    try:
+        payload = json.loads(await _body(request))
+    except TooLong:
+        return host.refusal(Code.LIMIT_EXCEEDED, f"a request has at most {REQUEST_LIMIT} bytes")
+    except (ValueError, RecursionError):
+        return host.refusal(Code.MALFORMED_REQUEST, "the body is not JSON")
+    name, bearer = request.path_params["op"], _bearer(request)
+    if not name.startswith(CONTROL_PREFIX):
+        return await host.memory(bearer, _flags(request), name, payload)
+    if not hmac.compare_digest((bearer or "").encode(), token.encode()):
+        return host.refusal(Code.NOT_AUTHENTICATED, "a control call shows the harness token")
+    return await host.control(name, payload)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > REQUEST_LIMIT:
+            raise TooLong
+    return bytes(body)
+
+
+def _bearer(request: Request) -> str | None:
+    raw = dict(request.headers.raw).get(b"authorization", b"")
+    scheme, _, rest = raw.partition(b" ")
+    return rest.decode("utf-8", "surrogateescape").strip() or None if scheme.lower() == b"bearer" else None
+
+
+def _flags(request: Request) -> list[str]:
+    return [flag for part in request.headers.get("spoke-capabilities", "").split(",") if (flag := part.strip())]
+
+
+def _response(bundle: Bundle, answer: Answer) -> Response:
+    body, status = (answer["payload"], 200) if "payload" in answer else (answer, _status(bundle, answer["error"]))
+    return Response(json.dumps(body).encode("ascii"), status, media_type="application/json")
+
+
+def _status(bundle: Bundle, error: Any) -> int:
+    code = error.get("code") if isinstance(error, Mapping) else None
+    symbol = bundle.symbol(code) if isinstance(code, str) else None
+    return CONFLICT if symbol is None else STATUS.get(symbol, CONFLICT)
