@@ -14,35 +14,30 @@ import pytest
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import made
+from conformance.cargo import ENTRY
 from conformance.reflecting import found, generated, place, read, shown, state_of, wrote
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 
 reflecting = pytest.mark.needs(flags=[Flag.REFLECTION])
 
-ENTRY = {
-    "view": "recorded_at",
-    "dimension": "belief",
-    "value": "it rains",
-    "attribution": {"holder_id": "ann"},
-    "basis": {"kind": "stated", "refs": []},
-    "time": {"recorded_at": "2026-01-01T00:00:00Z"},
-}
 ANN = {"holder_id": "ann"}
+OTHER_KIND = "a kind of its own"
+"""A profile kind that no provider requires."""
 
 
 @reflecting
 def test_the_basis_is_pinned(bench: Bench) -> None:
     """A reflection pins its selection, filters, records, profiles, engine policy and the digest that the state told before."""
     world, scope = place(bench, records=2)
-    wrote(world.root, scope["subject_id"], "voice", None)
+    wrote(world.root, scope["subject_id"], OTHER_KIND, None)
     filtered = world.root.create(content={"text": "a", "cognition": [ENTRY]}, source_context_id="here")
     selection = scenes.selection(scope)
     cognition = {"cognition_filter": ANN} if bench.declares(Flag.COGNITION) else {}
     asked = {"filter": {"source_context_ids": ["here"]}, **cognition}
     before = state_of(world.root, selection, **asked)
     reflection = generated(world.root, selection, **asked)
-    kinds = [*bench.described(world)["required_profile_kinds"], "voice"]
+    kinds = [*bench.described(world)["required_profile_kinds"], OTHER_KIND]
     pinned = {"selection": selection, **asked}
     world.same(pinned, {name: reflection.get(name) for name in pinned}, "the request's selection and filters are not pinned")
     basis = reflection["basis"]
@@ -131,7 +126,7 @@ def _required_profile(world: World, scope: Mapping[str, str], _record_id: str) -
 
 
 def _other_profile(world: World, scope: Mapping[str, str], _record_id: str) -> None:
-    wrote(world.root, scope["subject_id"], "a kind of its own", None)
+    wrote(world.root, scope["subject_id"], OTHER_KIND, None)
 
 
 CHANGES: Mapping[str, Change] = {
@@ -184,6 +179,22 @@ def test_nothing_else_is_in_the_digest(bench: Bench) -> None:
     after = state_of(world.root, selection)
     world.same(before, after, "something outside the six parts changed the state")
     world.same(reflection, found(world.root, reflection["reflection_id"], selection), "the reflection changed without its basis")
+
+
+@reflecting
+def test_the_digest_is_of_the_state_whoever_asks(bench: Bench) -> None:
+    """A reader of reflections who may read neither profiles nor records is told the same state, its changes too."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    rights: dict[str, Any] = {"subject_ids": [scope["subject_id"]], "context_ids": [scope["context_id"]]}
+    reader = world.principal("reflections_read", **rights)
+    for change in (None, _other_profile, _create):
+        before = state_of(reader, selection)["state_digest"]
+        if change is not None:
+            change(world, scope, "")
+            after = state_of(reader, selection)["state_digest"]
+            world.expect(before != after, "a reader's digest does not cover a change of the basis", seen=after)
+        world.same(state_of(world.root, selection), state_of(reader, selection), "two readers of one state are told two")
 
 
 @reflecting

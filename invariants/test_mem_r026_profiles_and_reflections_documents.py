@@ -5,6 +5,7 @@ protocol.md section 7, Profiles.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,8 +16,17 @@ from conformance.bench import Bench
 from conformance.reflecting import read, wrote
 from conformance.wire.canonical import digest
 from conformance.wire.vocabulary import Code
+from conformance.world import World
 from strategies.content import profile_contents
 from strategies.identifiers import extension_maps, ids, look_alikes
+
+
+def only(world: World, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the one document of an answer."""
+    documents = answer["documents"]
+    world.expect(len(documents) == 1, "not exactly one document is given for one written kind", seen=documents)
+    document: Mapping[str, Any] = documents[0]
+    return document
 
 
 @given(content=profile_contents(), kind=ids(), extensions=extension_maps())
@@ -30,7 +40,7 @@ def test_a_profile_is_what_was_written(bench: Bench, content: Any, kind: str, ex
     world.same(affected, receipt["affected"], "the receipt does not name the profile")
     answer = read(world.root, subject_id, kind)
     world.same([], answer["missing_kinds"], "a written kind is called missing")
-    document = answer["documents"][0]
+    document = only(world, answer)
     expected = {
         **document,
         "subject_id": subject_id,
@@ -42,6 +52,37 @@ def test_a_profile_is_what_was_written(bench: Bench, content: Any, kind: str, ex
         "extensions": extensions,
     }
     world.same(expected, document, "the document is not as it was written")
+
+
+def test_an_update_replaces_content_and_writer_alone(bench: Bench) -> None:
+    """An update replaces the content as a whole and names its writer; what was given at creation stays."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    first, second = world.principal("profile_write", name="first"), world.principal("profile_write", name="second")
+    wrote(first, subject_id, "voice", None, content={"text": "a", "structured": {"b": 1}}, extensions={"acme": {"x": 1}})
+    before = only(world, read(world.root, subject_id, "voice"))
+    wrote(second, subject_id, "voice", 1, content={"text": "c"}, extensions={"other": {}})
+    after = only(world, read(world.root, subject_id, "voice"))
+    content = {"text": "c"}
+    changed = {"content": content, "content_digest": digest(content), "updated_by": second.principal_id, "revision": 2}
+    expected = {**before, **changed, "updated_at": after["updated_at"]}
+    world.same(expected, after, "an update of a profile changes more than the content and its writer, or less")
+
+
+LOOK_ALIKES = ("preferences", "Preferences", "preferences ", "prefer", "pr\u00e9ferences", "pre\u0301ferences", "%")
+
+
+def test_kinds_that_look_alike_are_kinds_apart(bench: Bench) -> None:
+    """Kinds are told apart by their very code points, as documents and as what is missing."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    for number, kind in enumerate(LOOK_ALIKES):
+        answer = read(world.root, subject_id, *LOOK_ALIKES)
+        world.same_set(LOOK_ALIKES[:number], [one["kind"] for one in answer["documents"]], "not the written kinds are given")
+        world.same_set(LOOK_ALIKES[number:], answer["missing_kinds"], "not the unwritten kinds are called missing")
+        wrote(world.root, subject_id, kind, None, content={"text": kind})
+    texts = [one["content"]["text"] for one in read(world.root, subject_id, *LOOK_ALIKES)["documents"]]
+    world.same_set(LOOK_ALIKES, texts, "a kind holds the content of another")
 
 
 @given(steps=st.integers(1, 3))
@@ -60,7 +101,7 @@ def test_a_profile_changes_only_at_its_exact_revision(bench: Bench, steps: int) 
         if steps > 1:
             world.root.refused("profile.update", Code.REVISION_STALE, **members, expected_revision=steps - 1)
     wrote(world.root, subject_id, "preferences", steps, content={"text": "b"})
-    document = read(world.root, subject_id, "preferences")["documents"][0]
+    document = only(world, read(world.root, subject_id, "preferences"))
     world.same({"text": "b"}, document["content"], "the update did not replace the content")
     world.same(steps + 1, document["revision"], "the update did not add exactly 1")
 

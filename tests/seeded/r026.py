@@ -1,0 +1,427 @@
+"""Faults that MEM-R026 (profiles and reflections) must catch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.oracle import authority, jobs, profiles, records, reflections, revisions, selection, subjects
+from conformance.oracle.policy import assembly
+from conformance.oracle.refusals import Refusal
+from conformance.oracle.state import Doc, Space
+from conformance.oracle.turn import Outcome, Turn
+from conformance.wire import canonical
+from conformance.wire.vocabulary import Code
+from tests.seeded import altered, scoped
+from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
+
+RULE = "MEM-R026"
+Docs = Sequence[Doc]
+
+
+# -- profiles
+
+
+def _missing_is_an_error(original: Any) -> Any:
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        if outcome.members["missing_kinds"]:
+            raise Refusal(Code.NOT_FOUND)
+        return outcome
+
+    return get
+
+
+def _missing_as_empty(_turn: Turn, space: Space, members: Doc) -> Doc:
+    """Answer a document without content for a kind that was never written."""
+    made = [
+        {
+            "schema_version": 1, "space_id": space.space_id, "subject_id": "u1", "kind": kind, "content": {"text": ""},
+            "content_digest": canonical.digest({"text": ""}), "revision": 1, "updated_by": "nobody",
+            "created_at": "2000-01-01T00:00:00Z", "updated_at": "2000-01-01T00:00:00Z", "extensions": {},
+        }
+        for kind in members["missing_kinds"]
+    ]  # fmt: skip
+    return {"documents": [*members["documents"], *made], "missing_kinds": []}
+
+
+def _unsaid(_turn: Turn, _space: Space, members: Doc) -> Doc:
+    return {**members, "missing_kinds": []}
+
+
+def _folded(_original: Any) -> Any:
+    return lambda subject_id, kind: (subject_id, kind.casefold())
+
+
+def _joined(_original: Any) -> Any:
+    """Find a profile by its kind alone."""
+    return lambda _subject_id, kind: ("", kind)
+
+
+def _any_subject(original: Any) -> Any:
+    """Read the profiles of every subject."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        wanted = request.get("kinds", ())
+        others = [one for one in space.profiles.all() if one["kind"] in wanted and one not in outcome.members["documents"]]
+        found = [*outcome.members["documents"], *others]
+        kinds = {one["kind"] for one in found}
+        missing = [kind for kind in outcome.members["missing_kinds"] if kind not in kinds]
+        return outcome._replace(members={"documents": found, "missing_kinds": missing})
+
+    return get
+
+
+def _merged(original: Any) -> Any:
+    """Keep what an update of a profile does not mention."""
+
+    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
+        content = {**found["content"], **request["content"]}
+        outcome: Outcome = original(turn, space, {**request, "content": content}, found)
+        return outcome
+
+    return changed
+
+
+def _granting(original: Any) -> Any:
+    """Take a profile that names a grantee and capabilities for a grant."""
+
+    def says(document: Doc, caller: str, capability: str) -> bool:
+        said = document["content"].get("structured")
+        named = isinstance(said, dict) and said.get("grantee_id") == caller
+        return named and capability in said.get("capabilities", ())
+
+    def holds(turn: Turn, need: Any, scope: Doc) -> bool:
+        held = [document for space in turn.state.spaces.values() for document in space.profiles.of(scope["subject_id"])]
+        return any(says(one, turn.caller, need.capability) for one in held) or bool(original(turn, need, scope))
+
+    return holds
+
+
+def _first_writer(original: Any) -> Any:
+    """Say the first writer of a document for ever."""
+
+    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request, found)
+        key = profiles.key_of(found["subject_id"], found["kind"])
+        document = {**(outcome.space.profiles.get(key) or {}), "updated_by": found["updated_by"]}
+        return outcome._replace(space=outcome.space.having(profiles=outcome.space.profiles.change(key, document)))
+
+    return changed
+
+
+def _extensions_replaced(original: Any) -> Any:
+    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request, {**found, "extensions": request.get("extensions", {})})
+        return outcome
+
+    return changed
+
+
+def _digest_of_text(original: Any) -> Any:
+    def written(turn: Turn, request: Doc) -> Doc:
+        return {**original(turn, request), "content_digest": canonical.digest(request["content"]["text"])}
+
+    return written
+
+
+# -- basis, digest and staleness
+
+
+def _without_filter(original: Any) -> Any:
+    return lambda request: {name: value for name, value in original(request).items() if name != "filter"}
+
+
+def _without_cognition(original: Any) -> Any:
+    return lambda request: {name: value for name, value in original(request).items() if name != "cognition_filter"}
+
+
+def _without_selection(original: Any) -> Any:
+    return lambda request: {name: value for name, value in original(request).items() if name != "selection"}
+
+
+def _kinds_alone(_original: Any) -> Any:
+    return lambda pinned: {(entry["kind"], 1) for entry in pinned["profiles"]}
+
+
+def _ids_alone(_original: Any) -> Any:
+    return lambda pinned: {(entry["record_id"], 1) for entry in pinned["records"]}
+
+
+def _covering_everything() -> Provider:
+    """Make a provider whose digest covers every committed change of the space."""
+    versions: list[int] = [0]
+
+    def remember(original: Any) -> Any:
+        def basis(turn: Turn, space: Space, subject_id: str, found: Docs) -> Doc:
+            versions[0] = space.version
+            pinned: Doc = original(turn, space, subject_id, found)
+            return pinned
+
+        return basis
+
+    def covering(original: Any) -> Any:
+        return lambda request, pinned: canonical.digest([original(request, pinned), versions[0]])
+
+    return Patched([Patch(reflections, "basis", remember), Patch(assembly, "state_digest", covering)])
+
+
+def _required_alone(original: Any) -> Any:
+    """Cover the required profile kinds only."""
+
+    def basis(turn: Turn, space: Space, subject_id: str, found: Docs) -> Doc:
+        pinned: Doc = original(turn, space, subject_id, found)
+        kept = [one for one in pinned["profiles"] if one["kind"] in turn.choices.required_profile_kinds]
+        return {**pinned, "profiles": kept}
+
+    return basis
+
+
+def _readable_alone(original: Any) -> Any:
+    """Cover the profiles only where the caller may read them."""
+
+    def basis(turn: Turn, space: Space, subject_id: str, found: Docs) -> Doc:
+        pinned: Doc = original(turn, space, subject_id, found)
+        reads = authority.holds_subject(turn, turn.need_of("memory.profile.get"), subject_id)
+        return pinned if reads else {**pinned, "profiles": []}
+
+    return basis
+
+
+def _marked_stale() -> Provider:
+    """Make a provider that marks a reflection stale once and for all."""
+    marked: set[str] = set()
+
+    def wrap(original: Any) -> Any:
+        def is_stale(turn: Turn, space: Space, reflection: Doc, needs: Any) -> bool:
+            name = f"{space.space_id} {reflection['reflection_id']}"
+            if original(turn, space, reflection, needs):
+                marked.add(name)
+            return name in marked
+
+        return is_stale
+
+    return Patched([Patch(reflections, "is_stale", wrap)])
+
+
+def _stale_by_others(original: Any) -> Any:
+    """Compute staleness over all records of the subject, whoever covers them."""
+    return lambda turn, space, reflection, _needs: original(turn, space, reflection, ())
+
+
+def _state_of_latest(original: Any) -> Any:
+    """Say stale in the state where any reflection of the subject is not the newest thing."""
+
+    def state(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        return outcome._replace(members={**outcome.members, "stale": not reflections.shown(turn, space, request)})
+
+    return state
+
+
+def _sufficient_with_profiles(_turn: Turn, _space: Space, members: Doc) -> Doc:
+    return {**members, "sufficient": members["sufficient"] and not members["missing_required_kinds"]}
+
+
+def _count_all(original: Any) -> Any:
+    """Count tombstones and candidates too."""
+
+    def state(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        held = space.records.of(request["selection"]["subject_id"])
+        dead = [one for one in held if records.is_tombstone(one)]
+        return outcome._replace(members={**outcome.members, "record_count": outcome.members["record_count"] + len(dead)})
+
+    return state
+
+
+def _pinned_when_settled(original: Any) -> Any:
+    """Take the basis when the generation settles."""
+
+    def settle(turn: Turn, space: Space, job: Doc) -> Any:
+        reflection = job["reflection"]
+        turn.grants = authority.effective(turn, space)
+        found = records.eligible(turn, space, reflection, turn.op.needs)
+        basis = reflections.basis(turn, space, reflection["selection"]["subject_id"], found)
+        digest = assembly.state_digest(reflection, basis)
+        later = {**reflection, "basis": {"state_digest": digest, **basis}}
+        return original(turn, space, {**job, "reflection": later, "pin": {**job["pin"], "scopes": {
+            record["record_id"]: record["scope"] for record in found}}})
+
+    return settle
+
+
+def _first_need(original: Any) -> Any:
+    """Ask ``reflections_generate`` alone of a generator."""
+
+    def generate(turn: Turn, space: Space, request: Doc) -> Outcome:
+        generating = [need for need in turn.op.needs if need.capability == "reflections_generate"]
+
+        def narrowed(inner: Any) -> Any:
+            return lambda turn, wanted, _needs: inner(turn, wanted, generating)
+
+        with Patch(selection, "authorise", narrowed).applied(), Patch(records, "eligible", lambda inner: (
+            lambda turn, space, request, _needs: inner(turn, space, request, generating))).applied():
+            outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return generate
+
+
+def _whatever_expected(_request: Doc, _digest: str) -> None:
+    return None
+
+
+def _refused_ahead(_original: Any) -> Any:
+    def refuse(request: Doc, digest: str) -> None:
+        if request.get("expected_state_digest", digest) != digest:
+            raise Refusal(Code.REVISION_AHEAD, expected_revision=None, actual_revision=None)
+
+    return refuse
+
+
+def _oldest_first(_original: Any) -> Any:
+    return lambda items: list(items)
+
+
+def _alike_without(name: str) -> Patch:
+    """Compare pinned requests without one member."""
+
+    def wrap(_original: Any) -> Any:
+        names = [one for one in reflections.PINNED if one != name]
+        return lambda reflection, request: all(reflections.same_member(reflection, request, one) for one in names)
+
+    return Patch(reflections, "is_pinned_alike", wrap)
+
+
+def _any_order(_original: Any) -> Any:
+    """Take selections that name the same contexts in another order for the same."""
+
+    def same(one: Doc, other: Doc, name: str) -> bool:
+        if name not in one or name not in other:
+            return name not in one and name not in other
+        return canonical.same(_ordered(one[name]), _ordered(other[name]))
+
+    return same
+
+
+def _ordered(value: Any) -> Any:
+    return {name: sorted(part) if isinstance(part, list) else part for name, part in value.items()}
+
+
+def _absent_is_any(original: Any) -> Any:
+    return lambda one, other, name: name not in other or original(one, other, name)
+
+
+def _generating_reads(original: Any) -> Any:
+    """Generate where there is no reflection on the present state and everything for one is there."""
+
+    def state(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        if not outcome.members["stale"] or not outcome.members["sufficient"] or outcome.members["missing_required_kinds"]:
+            return outcome
+        return outcome._replace(members={**outcome.members, "stale": False})
+
+    return state
+
+
+def _billing_list() -> Provider:
+    """Make a provider whose list of reflections is never empty: it makes one up where there is none."""
+
+    def wrap(original: Any) -> Any:
+        def shown(turn: Turn, space: Space, request: Doc) -> list[Doc]:
+            found: list[Doc] = original(turn, space, request)
+            if found or turn.op.name != "memory.reflections.list":
+                return found
+            eligible = records.eligible(turn, space, request, turn.op.needs)
+            if not eligible:
+                return found
+            subject_id = request["selection"]["subject_id"]
+            basis = reflections.basis(turn, space, subject_id, eligible)
+            pinned = {"state_digest": assembly.state_digest(request, basis), **basis}
+            made = reflections.make(turn, space, request, "made-on-the-fly", pinned, eligible)
+            return [made]
+
+        return shown
+
+    def read(_original: Any) -> Any:
+        return lambda _turn, _space, reflection: {**reflection, "stale": False}
+
+    return Patched([Patch(reflections, "shown", wrap), Patch(reflections, "read", read)])
+
+
+def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
+    return Fault(f"r026_{name}", RULE, sentence, patched(*patches), source)
+
+
+def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
+    return _fault(name, sentence, *patches, source="ours")
+
+
+FAULTS: tuple[Fault, ...] = (
+    _fault("missing_is_an_error", "a profile kind that was never written is NOT_FOUND",
+           altered.step("profile.get", _missing_is_an_error)),
+    _fault("required_kind_not_needed", "generation does without a required profile kind",
+           Patch(reflections, "refuse_incomplete", always(None))),
+    _fault("digest_without_filter", "the digest does not cover the filter", Patch(assembly, "digested_request", _without_filter)),
+    _fault("digest_without_profile_revisions", "the digest does not cover the revisions of profiles",
+           Patch(assembly, "profile_set", _kinds_alone)),
+    Fault("r026_stale_is_stored", RULE, "staleness is a mark that stays", _marked_stale),
+    _fault("never_stale", "a reflection never reads as stale", Patch(reflections, "is_stale", always(False)), source="rules.md"),
+    _fault("list_without_filter", "the list shows what was pinned under another filter", _alike_without("filter")),
+    _fault("shown_to_narrower", "a reflection is shown to who does not cover its records",
+           Patch(reflections, "is_covered", always(True))),
+    _fault("shown_unselected", "a selection that the reader does not cover shows its reflections",
+           scoped.during("reflections.list", Patch(selection, "authorise", always(None))), source="rules.md"),
+    _ours("missing_as_empty", "a kind that was never written is an empty document",
+          altered.answer("profile.get", _missing_as_empty)),
+    _ours("missing_unsaid", "missing kinds are not listed", altered.answer("profile.get", _unsaid)),
+    _ours("kinds_folded", "profile kinds are compared without case", Patch(profiles, "key_of", _folded)),
+    _ours("profile_by_kind", "a profile is found by its kind alone", altered.step("profile.get", _any_subject)),
+    _ours("profile_merged", "an update keeps what it does not mention", Patch(profiles, "_changed", _merged)),
+    _ours("profile_grants", "what a profile says authorises", Patch(authority, "holds", _granting)),
+    _ours("profile_first_writer", "a document names its first writer for ever", Patch(profiles, "_changed", _first_writer)),
+    _ours("profile_extensions_replaced", "an update replaces the extensions", Patch(profiles, "_changed", _extensions_replaced)),
+    _ours("profile_digest_of_text", "the content digest is of the text alone", Patch(profiles, "written", _digest_of_text)),
+    _ours("profile_for_nobody", "a profile is made for a subject that does not exist",
+          scoped.during("profile.update", Patch(subjects, "require_existing", always(None)))),
+    _ours("profile_unchecked", "a profile update takes any revision",
+          scoped.during("profile.update", Patch(revisions, "check", always(None)))),
+    _ours("digest_without_cognition", "the digest does not cover the cognition filter",
+          Patch(assembly, "digested_request", _without_cognition)),
+    _ours("digest_without_selection", "the digest does not cover the selection",
+          Patch(assembly, "digested_request", _without_selection)),
+    _ours("digest_without_record_revisions", "the digest does not cover the revisions of records",
+          Patch(assembly, "record_set", _ids_alone)),
+    Fault("r026_digest_of_everything", RULE, "the digest covers every change of the space", _covering_everything, "ours"),
+    _ours("digest_of_required_profiles", "the digest covers required profile kinds only",
+          Patch(reflections, "basis", _required_alone)),
+    _ours("digest_of_readable_profiles", "the digest covers only profiles that the caller may read",
+          Patch(reflections, "basis", _readable_alone)),
+    _ours("stale_by_hidden", "staleness tells a reader of records that it does not cover",
+          Patch(reflections, "is_stale", _stale_by_others)),
+    _ours("state_stale_by_presence", "the state is not stale where there is any reflection",
+          altered.step("reflections.state", _state_of_latest)),
+    _ours("sufficient_needs_profiles", "sufficient is false while a profile is missing",
+          altered.answer("reflections.state", _sufficient_with_profiles)),
+    _ours("tombstones_counted", "record_count counts tombstones", altered.step("reflections.state", _count_all)),
+    _ours("insufficient_accepted", "a reflection is generated over no record",
+          Patch(reflections, "refuse_insufficient", always(None))),
+    _ours("pinned_when_settled", "the basis is taken when the generation settles",
+          Patch(jobs.SETTLERS, "memory.reflections.generate", _pinned_when_settled)),
+    _ours("generate_suffices", "reflections_generate alone suffices", altered.step("reflections.generate", _first_need)),
+    _ours("expected_digest_ignored", "any expected digest is taken", Patch(reflections, "refuse_other_state", always(None))),
+    _ours("other_digest_is_ahead", "another expected digest is told as ahead",
+          Patch(reflections, "refuse_other_state", _refused_ahead)),
+    _ours("oldest_first", "reflections are listed oldest first", Patch(reflections, "newest_first", _oldest_first)),
+    _ours("list_without_cognition", "the list shows what was pinned under another cognition filter",
+          _alike_without("cognition_filter")),
+    _ours("list_any_selection", "the list shows what was pinned on another selection", _alike_without("selection")),
+    _ours("contexts_in_any_order", "selections with the same contexts in another order are the same",
+          Patch(reflections, "same_member", _any_order)),
+    _ours("absent_filter_is_any", "a list without filter shows what was pinned under any",
+          Patch(reflections, "same_member", _absent_is_any)),
+    _ours("state_generates", "asking for the state counts as generating", altered.step("reflections.state", _generating_reads)),
+    Fault("r026_list_generates", RULE, "listing makes up a reflection where there is none", _billing_list, "ours"),
+)  # fmt: skip
