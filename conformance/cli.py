@@ -52,6 +52,16 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.serve_options:add_options",
             "conformance.commands.serve:main",
         ),
+        "doctor": Command(
+            "look at a target: what it says, answers, lacks",
+            "conformance.commands.doctor_options:add_options",
+            "conformance.commands.doctor:main",
+        ),
+        "call": Command(
+            "send one operation and show the answer with its validation",
+            "conformance.commands.call_options:add_options",
+            "conformance.commands.call:main",
+        ),
     }
 )
 
