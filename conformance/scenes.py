@@ -23,6 +23,10 @@ from conformance.world import World
 
 Scope = Mapping[str, str]
 Members = dict[str, Any]
+
+NAME_LIMIT = 128
+"""The most code points of an id or an idempotency key."""
+
 Builder = Callable[[World, Scope | None], Members]
 
 
@@ -76,6 +80,11 @@ def stopped(world: World, call: Call, attempts: Iterable[Call], *codes: Code, me
 def other_payload(call: Call) -> Call:
     """Return the same request with another payload under the same key: it differs in an extension alone."""
     return replace(call, payload={**call.payload, "extensions": {"other": {}}})
+
+
+def own(world: World, text: str) -> str:
+    """Return ``text`` as a name or key of this world's own: as it is in a space of its own, told apart in a shared one."""
+    return f"{world.name('')}{text}"[:NAME_LIMIT]
 
 
 def fits(bench: Bench, world: World, content: Mapping[str, Any]) -> bool:
@@ -149,6 +158,20 @@ def stage(world: World, bundle: Mapping[str, Any], chunks: list[Mapping[str, Any
 def staged(world: World) -> str:
     """Stage an export of the space as it is, completely, and return the import's id."""
     return stage(world, *fetched(world, export(world)))
+
+
+def failed_import(world: World) -> Mapping[str, Any]:
+    """Stage an export of the space whose final chunk has a false digest, which none can refuse earlier; return the receipt.
+
+    Raises ``CheckFailed`` where the receipt of that chunk does not settle failed.
+    """
+    bundle, chunks = fetched(world, export(world))
+    begun = {"import_id": stage(world, bundle, chunks[:-1])} if chunks[1:] else {}
+    reply = world.root.send("imports.stage", bundle=bundle, chunk={**chunks[-1], "chunk_digest": "0" * 64}, **begun)
+    world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles its receipt failed", seen=reply.error)
+    receipt = world.root.settled(reply.payload["receipt"])
+    world.same("failed", receipt["state"], "the state of the receipt of a chunk with a false digest")
+    return receipt
 
 
 # -- one builder for each operation

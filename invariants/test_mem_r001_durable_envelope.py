@@ -111,12 +111,7 @@ def test_exported_objects_are_whole(bench: Bench) -> None:
     bundle, chunks = scenes.fetched(world, scenes.export(world))
     found = sum(_are_whole(world, "memory.exports.get", {"bundle": bundle, "chunk": chunk}) for chunk in chunks)
     world.expect(found > len(chunks) + 1, "an export of a full space holds no objects", seen=bundle)
-    begun = {"import_id": scenes.stage(world, bundle, chunks[:-1])} if chunks[1:] else {}
-    reply = world.root.send("imports.stage", bundle=bundle, chunk={**chunks[-1], "chunk_digest": "0" * 64}, **begun)
-    world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles its receipt failed", seen=reply.error)
-    failed = world.root.settled(reply.payload["receipt"])
-    world.same("failed", failed["state"], "the state of the receipt of a bundle with a false digest")
-    _are_whole(world, "memory.receipts.get", {"receipt": failed})
+    _are_whole(world, "memory.receipts.get", {"receipt": scenes.failed_import(world)})
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])

@@ -145,7 +145,8 @@ def test_a_request_of_nearly_a_mebibyte_is_taken(bench: Bench) -> None:
         scenes.stopped(world, replace(call, payload={**call.payload, "content": {"text": "a"}}), [call], Code.LIMIT_EXCEEDED)
     else:
         world.root.accepted(call)
-    _taken_or_too_much(world, world.root.call("records.create", kind="note", content={"text": text + text[:200_000]}, scope=world.scope()))
+    larger = {**call.payload, "content": {"text": text + text[:200_000]}, "idempotency_key": world.fresh_key()}
+    _taken_or_too_much(world, replace(call, payload=larger))
     _lives(world)
 
 
@@ -158,12 +159,12 @@ def test_any_name_and_any_text_is_taken(
 ) -> None:
     """Names, keys and texts with any characters commit, and come back verbatim by every path."""
     world = bench.world()
-    scope = {"subject_id": world.name(subject)[:128], "context_id": context}
+    scope = {"subject_id": scenes.own(world, subject), "context_id": context}
     world.root.ensure(scope["subject_id"])
     content = {"text": text, "structured": value}
     assume(scenes.fits(bench, world, content))
     written = {"kind": kind, "content": content, "scope": scope, "source_context_id": context}
-    record_id = world.root.create(**written, idempotency_key=key)
+    record_id = world.root.create(**written, idempotency_key=scenes.own(world, key))
     selection = {"subject_id": scope["subject_id"], "mode": "contexts", "context_ids": [context]}
     filtered: dict[str, Any] = {"selection": selection, "filter": {"source_context_ids": [context]}}
     recalled = world.root.do("recall", **filtered, query={"text": text}, budget={"max_records": 5})["records"]
@@ -182,11 +183,11 @@ def test_hard_names_are_names_like_others(bench: Bench) -> None:
     scope = world.scope()
     for name in (*HOSTILE_IDS, "\u00e9" * 128, "\U0001f600" * 128):
         written = {"kind": name, "scope": {**scope, "context_id": name}}
-        record_id = world.root.create(**written, source_context_id=name, idempotency_key=name)
+        record_id = world.root.create(**written, source_context_id=name, idempotency_key=scenes.own(world, name))
         record = world.root.read(record_id)
         world.same(written, {member: record[member] for member in written}, "a record of a hard kind in a hard context")
         world.same(name, record["provenance"].get("source_context_id"), "the source context of a record")
-        named = f"{name}{world.name('')}"[:128]
+        named = scenes.own(world, name)
         subject = world.root.do("subjects.get", subject_id=world.root.ensure(named))["subject"]
         world.same(named, subject["subject_id"], "the id of a subject")
     _lives(world)

@@ -15,7 +15,6 @@ from conformance.bench import Bench
 from conformance.caller import Caller, made
 from conformance.exchange import Call
 from conformance.expect import Inconclusive
-from conformance.wire.canonical import digest
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 
@@ -179,13 +178,7 @@ def test_settled_receipts_are_not_counted(bench: Bench) -> None:
 def test_a_failed_receipt_is_settled(bench: Bench) -> None:
     """A receipt that settles failed is pending no longer."""
     world = bench.world()
-    bundle, chunks = scenes.fetched(world, scenes.export(world))
-    counts = {**bundle["counts"], "record": bundle["counts"]["record"] + 1}
-    false = {**bundle, "counts": counts, "digest": digest({**bundle, "counts": counts}, without="digest")}
-    begun = {"import_id": scenes.stage(world, false, chunks[:-1])} if chunks[1:] else {}
-    reply = world.root.send("imports.stage", bundle=false, chunk=chunks[-1], **begun)
-    world.expect(reply.ok, "memory.imports.stage: a defect at the final chunk settles its receipt failed", seen=reply.error)
-    world.same("failed", world.root.settled(reply.payload["receipt"])["state"], "the state of the receipt of a false bundle")
+    scenes.failed_import(world)
     _counts(world, 0, "after a receipt settled failed")
 
 
