@@ -1,35 +1,38 @@
-"""Hypothesis without what makes it depend on its surroundings.
+"""What hypothesis draws from besides its seed, made the same in every process of a run.
 
-Hypothesis draws, now and then, a constant that it found in the source of modules that happen to be imported and not installed:
-another number of workers, another selection of rules, a checkout instead of a wheel or another provider under test would give
-other requests under the same seed. No setting turns that off, so this module alone reaches beneath hypothesis' public interface
-and takes these constants away; its own list of nasty constants stays. ``tests/test_settings.py`` fails where a new version of
-hypothesis has the attribute no more, or draws such constants by another way.
+Hypothesis draws, now and then, a constant that it found in the source of modules that are imported and not installed. In a
+checkout those are our own: another number of workers, another selection of rules or the command instead of pytest would import
+others, and the same seed would send other requests. So every process imports all of them before the first draw. An installed
+suite is left alone by hypothesis. The provider under test is the same in all processes anyway.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 
-from hypothesis.internal.conjecture.providers import CONSTANTS_CACHE, HypothesisProvider
-from hypothesis.internal.constants_ast import Constants
-
-ATTRIBUTE = "_local_constants"
+PACKAGES = ("conformance", "strategies", "reports")
+LEFT_OUT = ("conformance.serving", "conformance.commands.serve", "conformance.transport.http")
+"""What no run of checks needs: they need packages of an extra, or are the program itself."""
 
 
-@contextmanager
-def repeatable() -> Iterator[None]:
-    """Draw nothing in the block that depends on what is imported: the same seed gives the same."""
-    before = HypothesisProvider.__dict__[ATTRIBUTE]
-    _replace(Constants())
-    try:
-        yield
-    finally:
-        _replace(before)
+def settle() -> None:
+    """Import every module of ours that some process of a run may import, where hypothesis would read them (a checkout)."""
+    if not is_installed():
+        for name in modules():
+            importlib.import_module(name)
 
 
-def _replace(constants: object) -> None:
-    """Set the constants that all generators find, and forget what was put together from others."""
-    setattr(HypothesisProvider, ATTRIBUTE, constants)
-    CONSTANTS_CACHE.cache.clear()
+def is_installed() -> bool:
+    """Say whether we are an installed distribution, whose sources hypothesis leaves alone."""
+    return "/site-packages/" in __file__
+
+
+def modules() -> Iterator[str]:
+    """Give the names of these modules, in the same order in every process."""
+    for package in PACKAGES:
+        found = importlib.import_module(package)
+        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
+            if not module.name.startswith(LEFT_OUT) and not module.name.endswith(".__main__"):
+                yield module.name

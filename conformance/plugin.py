@@ -25,7 +25,7 @@ from conformance.check import MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
-from conformance.generation import repeatable
+from conformance.generation import settle
 from conformance.listening import Listening
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
             surroundings.enter_context(target.started())
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
-    surroundings.enter_context(repeatable())
+    settle()
     config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
-from functools import cached_property
-from types import ModuleType
+from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
-from hypothesis.internal.conjecture.providers import HypothesisProvider
 
 from conformance.errors import BadUsage
-from conformance.generation import ATTRIBUTE, repeatable
+from conformance.generation import modules, settle
 from conformance.profiles import PROFILES, Profile, profile_named
 from conformance.settings import check_seed, settings_of
 
-ODD = 8_391_117_053
+RUN: dict[str, Any] = {"cwd": Path(__file__).parent.parent, "check": True, "capture_output": True, "text": True}
 
 
 def drawn(seed: int) -> list[int]:
@@ -35,30 +35,34 @@ def drawn(seed: int) -> list[int]:
 
 
 def test_the_same_seed_draws_the_same_and_another_one_another() -> None:
-    with repeatable():
-        assert drawn(1) == drawn(1)
-        assert drawn(1) != drawn(2)
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
 
 
-def test_a_module_that_happens_to_be_imported_changes_nothing(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without ``repeatable`` hypothesis draws constants of such a module; with it they never show."""
-    module = ModuleType("surroundings")
-    module.__file__ = f"{tmp_path}/surroundings.py"
-    with repeatable():
-        before = drawn(3)
-    with open(module.__file__, "w", encoding="utf-8") as file:
-        file.write(f"ODD = {ODD}\n")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    with repeatable():
-        assert drawn(3) == before
-    assert ODD in drawn(3)
+def test_after_settling_nothing_of_ours_is_left_to_import() -> None:
+    settle()
+    before = drawn(3)
+    missing = [name for name in modules() if name not in sys.modules]
+    assert missing == []
+    settle()
+    assert drawn(3) == before
 
 
-def test_what_is_replaced_is_still_there_in_this_version_of_hypothesis() -> None:
-    assert isinstance(HypothesisProvider.__dict__[ATTRIBUTE], cached_property)
-    with repeatable():
-        assert not HypothesisProvider.__dict__[ATTRIBUTE].set_for_type("integer")
-    assert isinstance(HypothesisProvider.__dict__[ATTRIBUTE], cached_property)
+ALONE = """
+import sys
+from conformance.generation import settle
+{first}
+settle()
+from tests.test_settings import drawn
+print(drawn(3))
+"""
+
+
+def test_what_was_imported_before_decides_nothing() -> None:
+    firsts = ("", "import strategies.negatives", "import conformance.kill_matrix, reports.junit")
+    said = {subprocess.run([sys.executable, "-c", ALONE.format(first=first)], **RUN).stdout for first in firsts}
+    assert len(said) == 1
+    assert said.pop().startswith("[")
 
 
 def test_the_number_of_examples_is_scaled_and_at_least_one() -> None:
