@@ -16,23 +16,28 @@ from conformance.exchange import Call, Trace
 from conformance.expect import CheckFailed
 from conformance.levers import hello
 from conformance.runner import Order, run
+from conformance.transport.http import Http
 from conformance.transport.stdio import Stdio
 from conformance.verdict import Verdict
 from conformance.wire import bundle
 from conformance.wire.vocabulary import Flag
-from tests import hostile
+from tests import hostile, hostile_http
 from tests.served import ROOT
 
 CONTRACT = bundle.load()
 CORE = CONTRACT.flag(Flag.CORE)
 DEADLINE = 1.0
 LONGEST = 15.0
-MEMORY = 600 * 2**20
+GROWTH = 300 * 2**20
 EXPECTED = {
     **{deed.__name__: NoAnswer for deed in (*hostile.SILENT, *hostile.GONE)},
     **{deed.__name__: TargetFault for deed in hostile.GARBLED},
     **{deed.__name__: CheckFailed for deed in hostile.MALFORMED},
 }
+
+
+def most_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def provider(name: str) -> Stdio:
@@ -48,13 +53,33 @@ def test_there_are_at_least_forty() -> None:
 def test_over_stdio_it_is_the_providers_fault_in_bounded_time(name: str) -> None:
     shim = provider(name)
     assert hello(shim).name == "hostile"
-    started = time.monotonic()
+    started, before = time.monotonic(), most_memory()
     with pytest.raises((TargetFault, CheckFailed), match=r"memory\.describe") as caught:
         Client(shim, CONTRACT).send(Call("memory.describe", {}, "c", frozenset({CORE})), Trace())
     assert isinstance(caught.value, EXPECTED[name])
     shim.close()
     assert time.monotonic() - started < LONGEST
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < MEMORY
+    assert most_memory() - before < GROWTH
+
+
+HTTP_EXPECTED = {
+    **{deed.__name__: NoAnswer for deed in hostile_http.SILENT},
+    **{deed.__name__: TargetFault for deed in hostile_http.BROKEN},
+    **{deed.__name__: CheckFailed for deed in hostile_http.MALFORMED},
+}
+
+
+@pytest.mark.parametrize("name", hostile_http.DEEDS)
+def test_over_http_it_is_the_providers_fault_in_bounded_time(name: str) -> None:
+    started, before = time.monotonic(), most_memory()
+    with hostile_http.server(name) as base:
+        shim = Http(base, deadline=DEADLINE)
+        with pytest.raises((TargetFault, CheckFailed), match=r"memory\.describe") as caught:
+            Client(shim, CONTRACT).send(Call("memory.describe", {}, "c", frozenset({CORE})), Trace())
+        shim.close()
+    assert isinstance(caught.value, HTTP_EXPECTED[name])
+    assert time.monotonic() - started < LONGEST
+    assert most_memory() - before < GROWTH
 
 
 @pytest.mark.parametrize("name", ["exits", "never", "twice", "slow_drip"])
@@ -79,3 +104,14 @@ def test_a_run_ends_with_a_verdict_for_every_check(tmp_path: Path) -> None:
     failed = [check.reason for check in result.checks if check.verdict is Verdict.FAIL]
     assert all("memory." in reason and "the process ended (exit code 3)" in reason for reason in failed)
     assert {check.verdict for check in result.checks} <= {Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_APPLICABLE}
+
+
+def test_a_provider_that_dies_of_one_operation_keeps_the_results_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    deadly = f"stdio:{sys.executable} -m conformance.cli serve python:tests.providers:Deadly --stdio"
+    result = run(Order(deadly, "smoke"), [named("R017"), named("R023")])
+    assert result.trouble == ()
+    failed = [check for check in result.checks if check.verdict is Verdict.FAIL]
+    assert failed
+    assert all("memory.recall: the process ended (exit code 0)" in check.reason for check in failed)
+    assert sum(check.verdict is Verdict.PASS for check in result.checks) >= 5
