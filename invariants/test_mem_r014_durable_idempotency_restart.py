@@ -50,6 +50,7 @@ def _answer(caller: Caller, call: Call) -> Any:
     return caller.settled(reply.payload["receipt"])
 
 
+@pytest.mark.needs(controls=["restart"])
 def test_keys_outlive_a_restart_in_every_operation(bench: Bench) -> None:
     """After a restart every key answers with its receipt, has no second effect, and refuses another payload (F25)."""
     world = bench.world()
@@ -62,6 +63,7 @@ def test_keys_outlive_a_restart_in_every_operation(bench: Bench) -> None:
             world.same(receipt, read, f"{call.op}: the receipt is not what it was before the restart")
 
 
+@pytest.mark.needs(controls=["restart"])
 def test_a_used_key_refuses_another_payload_after_a_restart(bench: Bench) -> None:
     """The key stays bound to its payload over a restart, and a refused request's key stays free (F25)."""
     world = bench.world()
@@ -76,6 +78,7 @@ def test_a_used_key_refuses_another_payload_after_a_restart(bench: Bench) -> Non
     world.root.accepted(replace(free, payload={**free.payload, "scope": world.scope()}))
 
 
+@pytest.mark.needs(controls=["restart"])
 def test_a_burst_before_a_restart_is_done_exactly_once(bench: Bench) -> None:
     """Requests repeated after a crash have one effect each: no key has two records, no receipt lacks its effect (F25)."""
     world = bench.world()
@@ -124,7 +127,7 @@ def test_a_failed_receipt_has_used_its_key(bench: Bench) -> None:
     world.root.do("imports.stage", **right)
 
 
-@pytest.mark.needs(flags=[Flag.TRANSFER])
+@pytest.mark.needs(flags=[Flag.TRANSFER], controls=["restart"])
 def test_a_failed_receipt_outlives_a_restart(bench: Bench) -> None:
     """A failed receipt is durable as a committed one is (F25)."""
     world = bench.world()

@@ -73,6 +73,7 @@ def test_a_receipt_outlives_what_it_speaks_of(bench: Bench) -> None:
         world.same(created, _receipt(reader, created), "memory.records.create: its settled receipt changed")
 
 
+@pytest.mark.needs(controls=["restart"])
 def test_receipts_outlive_a_restart(bench: Bench) -> None:
     """A receipt is durable: it reads the same after a restart, for its principal and for admin."""
     world = bench.world()
@@ -210,6 +211,23 @@ def test_exported_receipts_carry_no_content(bench: Bench) -> None:
         world.same(receipt, exported.get(receipt["receipt_id"]), f"{receipt['op']}: the export holds another receipt, or none")
     for receipt in exported.values():
         _content_free(world, receipt)
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER])
+def test_receipts_of_a_move_carry_no_content(bench: Bench) -> None:
+    """Neither the stages of an import nor its activation keep anything of the items in their receipts (F23)."""
+    world = bench.world()
+    list(_write_marked(world, _marked("", _entry(world))))
+    bundle, chunks = scenes.fetched(world, scenes.export(world))
+    world.expect(MARK in json.dumps(chunks), "memory.exports.get: the export lacks the content of the space")
+    staging: dict[str, Any] = {}
+    for chunk in chunks:
+        receipt = world.root.do("imports.stage", bundle=bundle, chunk=chunk, extensions={"acme": {MARK: MARK}}, **staging)
+        staging = {"import_id": made(receipt, "import")}
+        _content_free(world, receipt)
+    scenes.freeze(world)
+    generation = scenes.space(world)["authority_generation"]
+    _content_free(world, world.root.do("imports.activate", **staging, expected_authority_generation=generation))
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER])

@@ -129,6 +129,7 @@ def test_concurrent_changes_of_different_objects_all_commit(bench: Bench) -> Non
     world.same(expected, records, "an acknowledged creation is not there")
 
 
+@pytest.mark.needs(controls=["restart"])
 def test_acknowledged_changes_outlive_a_restart(bench: Bench) -> None:
     """What was acknowledged, alone or in a crowd, is there after a restart, at its revision (F07)."""
     world = bench.world()

@@ -1,4 +1,7 @@
-"""MEM-R017, capture: one pending candidate and no record (protocol.md sections 3, MemoryCandidate, and 7, Capture and review)."""
+"""MEM-R017, capture: one pending candidate and no record (protocol.md sections 3, MemoryCandidate, and 7, Capture and review).
+
+The sibling module ``…_unconfirmed`` holds what no read of records may show.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import all_made, made
-from conformance.wire.vocabulary import Code, Flag
+from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.cognition import cognition_records
 from strategies.content import Cognition, contents
@@ -269,95 +271,3 @@ def _as_captured(world: World, before: Mapping[str, Any], since: str) -> None:
     for candidate in (world.root.candidate(candidate_id), listed):
         wanted, seen = ({name: found.get(name) for name in CAPTURED} for found in (before, candidate))
         world.same(wanted, seen, f"after {since} the candidate no longer holds what was captured")
-
-
-# -- no read path takes a candidate for a record (F19)
-
-
-MARKS = ("pending", "promote", "fragment", "discard", "dismiss", "override")
-
-
-def _marked(world: World, mark: str) -> str:
-    entry = dict(world.bundle.schema(world.bundle.model_ref("CognitionRecord"))["examples"][0])
-    content = {"text": f"I am certain of mark-{mark}", "cognition": [{**entry, "value": f"mark-{mark}"}]}
-    return world.root.capture(content=content)
-
-
-def _six(world: World) -> dict[str, str]:
-    """Capture six marked candidates and decide on five; only ``mark-promote`` is in a record then."""
-    captured = {mark: _marked(world, mark) for mark in MARKS}
-    for mark, candidate_id in captured.items():
-        if mark in DECISIONS:
-            _decide(world, candidate_id, mark)
-    return captured
-
-
-CONFIRMED = 4
-"""The records of the six decisions: one promoted, one overridden, two fragments."""
-
-
-def _expect_one_mark(world: World, records: list[Mapping[str, Any]], where: str) -> None:
-    seen = [mark for mark in MARKS if f"mark-{mark}" in str([record["content"] for record in records])]
-    world.same(["promote"], seen, f"{where}: material that was not confirmed is given as a record")
-
-
-def test_only_confirmed_material_is_read_as_records(bench: Bench) -> None:
-    """Pending, fragmented, discarded, dismissed and overridden text is in no recall and no list of records (F19)."""
-    world = bench.world()
-    captured = _six(world)
-    listed = world.root.do("records.list", selection=world.everything(), include_tombstones=True)
-    world.same(CONFIRMED, listed["total_authorized"], "memory.records.list: it counts what is no record")
-    _expect_one_mark(world, world.root.all("records.list", selection=world.everything()), "memory.records.list")
-    for mark in MARKS:
-        query = {"text": f"mark-{mark}"}
-        recalled = world.root.do("recall", selection=world.everything(), query=query, budget={"max_records": 9})
-        _expect_one_mark(world, recalled["records"], "memory.recall")
-        text = world.root.candidate(captured[mark])["content"]["text"]
-        world.same(f"I am certain of mark-{mark}", text, "the candidate no longer holds what was captured")
-
-
-@pytest.mark.needs(flags=[Flag.COGNITION])
-def test_only_confirmed_cognition_is_found_by_a_filter(bench: Bench) -> None:
-    """The cognition of unconfirmed candidates is found by no cognition filter (F19)."""
-    world = bench.world()
-    _six(world)
-    entry = world.bundle.schema(world.bundle.model_ref("CognitionRecord"))["examples"][0]
-    wanted = {"holder_id": entry["attribution"]["holder_id"]}
-    listed = world.root.do("records.list", selection=world.everything(), cognition_filter=wanted)
-    world.same(1, listed["total_authorized"], "memory.records.list: the filter counts what is no record")
-    _expect_one_mark(world, listed["records"], "memory.records.list")
-    budget = {"max_records": 9}
-    recalled = world.root.do("recall", selection=world.everything(), cognition_filter=wanted, budget=budget)
-    _expect_one_mark(world, recalled["records"], "memory.recall")
-
-
-@pytest.mark.needs(flags=[Flag.REFLECTION])
-def test_only_confirmed_material_is_reflected_on(bench: Bench) -> None:
-    """A reflection's basis and count hold records only; a pending candidate is no data at all (F19)."""
-    world = bench.world()
-    scenes.complete_profile(world, world.scope()["subject_id"])
-    _marked(world, "pending")
-    selection = world.everything()
-    state = world.root.do("reflections.state", selection=selection)
-    world.same([0, False], [state["record_count"], state["sufficient"]], "memory.reflections.state: it counts a candidate")
-    world.root.refused("reflections.generate", Code.INSUFFICIENT_DATA, selection=selection)
-    _six(world)
-    state = world.root.do("reflections.state", selection=selection)
-    world.same(CONFIRMED, state["record_count"], "memory.reflections.state: it counts what is no record")
-    world.root.do("reflections.generate", selection=selection)
-    records = [record["record_id"] for record in world.root.all("records.list", selection=selection)]
-    basis = world.root.all("reflections.list", selection=selection)[0]["basis"]["records"]
-    world.same_set(records, [entry["record_id"] for entry in basis], "memory.reflections.generate: its basis is not the records")
-
-
-@pytest.mark.needs(flags=[Flag.TRANSFER])
-def test_candidates_are_exported_as_candidates(bench: Bench) -> None:
-    """An export holds the candidates as candidates, as they were captured and decided (F19)."""
-    world = bench.world()
-    _six(world)
-    _, chunks = scenes.fetched(world, scenes.export(world))
-    items = [item for chunk in chunks for item in chunk["items"]]
-    exported = {item["value"]["candidate_id"]: item["value"] for item in items if item["type"] == "candidate"}
-    read = {candidate["candidate_id"]: candidate for candidate in _candidates(world)}
-    world.same(read, exported, "memory.exports.get: the candidates of the export are not those of the space")
-    _expect_one_mark(world, [item["value"] for item in items if item["type"] == "record"], "memory.exports.get")
