@@ -103,6 +103,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Recognise the checks, and give each property its number of examples."""
     shared = config.stash[_SESSION]
+    _shorten(config, items, shared.profile.checks)
     done: set[Any] = set()
     for item in items:
         if (check := check_of(item)) is None or not isinstance(item, pytest.Function):
@@ -111,6 +112,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if hypothesis.is_hypothesis_test(item.function) and item.function not in done:
             shared.settings(check)(item.function)
             done.add(item.function)
+
+
+def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) -> None:
+    """Keep the first ``most`` checks of each rule, each with its first parameter; None keeps all."""
+    if most is None:
+        return
+    kept: dict[str, dict[str, pytest.Item]] = {}
+    left: list[pytest.Item] = []
+    for item in items:
+        check = check_of(item)
+        chosen = kept.setdefault("" if check is None else check.rule.rule_id, {})
+        name = item.nodeid if check is None else check.check_id.partition("[")[0]
+        if name in chosen or (check is not None and len(chosen) == most):
+            left.append(item)
+        else:
+            chosen[name] = item
+    items[:] = [item for chosen in kept.values() for item in chosen.values()]
+    config.hook.pytest_deselected(items=left)
 
 
 @pytest.hookimpl(tryfirst=True)

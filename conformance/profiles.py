@@ -14,15 +14,20 @@ DEFAULT_SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """``examples`` is how many examples a check with factor 1 generates, ``rows`` the most rows of a table (None: all)."""
+    """How much is tried; None means all.
+
+    ``examples`` is how many examples a check with factor 1 generates, ``rows`` the most rows of a table, ``checks`` how many
+    checks of each rule run, the first parameter of each.
+    """
 
     name: str
     examples: int
     rows: int | None = None
+    checks: int | None = None
 
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
-    {profile.name: profile for profile in (Profile("smoke", 2, rows=3), Profile("quick", 15), Profile("full", 150))}
+    {profile.name: profile for profile in (Profile("smoke", 2, rows=3, checks=1), Profile("quick", 15), Profile("full", 150))}
 )
 
 
