@@ -70,14 +70,18 @@ def pytest_configure(config: pytest.Config) -> None:
             surroundings.enter_context(target.started())
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
-    settle()
     config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Open the target once where checks will run, so that a wrong one ends pytest at once."""
+    """Open the target once where checks will run, so that a wrong one ends pytest at once.
+
+    Last, since hypothesis complains of what is imported before it is ready itself.
+    """
     if _hands_out(session.config):
         return
+    settle()
     shared = session.config.stash[_SESSION]
     if (post := session.config.option.post) is not None and hasattr(session.config, "workerinput"):
         session.config.stash[_WATCHDOG] = Watchdog(Path(post), shared.target.deadline)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.errors import BadTarget, TargetFault
+from conformance.errors import BadTarget, NoAnswer, TargetFault
 from conformance.levers import Facts, Home, Login, hello
 from conformance.target_file import TargetFile, read_target_file
 from conformance.transport.openers import SCHEMES
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim
-from conformance.transport.started import running
+from conformance.transport.started import READY_SECONDS, running
 from conformance.wire.bundle import Bundle
 
 DEFAULT_TARGET = "oracle"
 TOKEN_VARIABLE = "MEMORY_HARNESS_TOKEN"  # noqa: S105 - the name of a variable
+RETRY_SECONDS = 0.2
 _SUFFIX = ".toml"
 
 
@@ -89,13 +91,25 @@ class Target:
 
     def _facts(self, shim: Shim) -> Facts:
         try:
-            return hello(shim)
+            return self._hello(shim)
         except TargetFault as fault:
             if self._file.flags is None:
                 raise BadTarget(
                     f"target {self.text}: no control.hello tells its flags ({fault}); give a target file with 'flags'."
                 ) from fault
             return Facts(self.text, "", "", self._file.flags, frozenset())
+
+    def _hello(self, shim: Shim) -> Facts:
+        """Ask who it is; a server that was started and names no ``ready`` pattern may take a while until it listens."""
+        server = self._file.server
+        until = time.monotonic() + (READY_SECONDS if server is not None and server.ready is None else 0)
+        while True:
+            try:
+                return hello(shim)
+            except NoAnswer:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(RETRY_SECONDS)
 
 
 def open_target(text: str, *, bundle: Bundle) -> Target:

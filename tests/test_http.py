@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,12 +53,12 @@ def shape(result: RunResult) -> list[tuple[str, str, str]]:
     return [(check.check_id, str(check.verdict), check.sent) for check in result.checks]
 
 
-def target_file(tmp_path: Path) -> str:
+def target_file(tmp_path: Path, ready: str = 'ready = "serving on"') -> str:
     port = free_port()
     file = tmp_path / "target.toml"
     file.write_text(
         f'target = "http://127.0.0.1:{port}"\n'
-        f'start = "{COMMAND} --http {port}"\nready = "serving on"\ncwd = "{ROOT}"\n'
+        f'start = "{COMMAND} --http {port}"\n{ready}\ncwd = "{ROOT}"\n'
         f'token = "{TOKEN}"\nenv = {{ MEMORY_HARNESS_TOKEN = "{TOKEN}" }}\ndeadline = 20\n',
         "utf-8",
     )
@@ -139,3 +140,18 @@ def test_a_started_server_is_stopped_whatever_happens(tmp_path: Path) -> None:
         raise KeyboardInterrupt
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text("utf-8")), 0)
+
+
+def test_a_server_that_names_no_pattern_is_asked_until_it_answers(tmp_path: Path) -> None:
+    target = open_target(target_file(tmp_path, ready=""), bundle=CONTRACT)
+    with target.started():
+        assert target.open().facts.name == "oracle"
+        target.close()
+
+
+def test_plain_pytest_starts_the_server_too(tmp_path: Path) -> None:
+    module = ROOT / "invariants" / "test_mem_r023_recall_budget.py"
+    options = ["-p", "no:schemathesis", "-p", "conformance.plugin", "--target", target_file(tmp_path), "--profile", "smoke"]
+    command = [sys.executable, "-m", "pytest", "-q", *options, str(module)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
+    assert (ended.returncode, " passed" in ended.stdout) == (0, True), ended.stdout
