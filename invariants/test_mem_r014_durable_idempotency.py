@@ -93,22 +93,28 @@ def test_every_mutation_has_one_effect_under_one_key(bench: Bench) -> None:
                 world.same(receipt, world.root.accepted(repeat), f"{call.op}: a repeat is answered with another receipt")
 
 
-@pytest.mark.needs(controls=["hold"])
-def test_a_repeat_while_pending_is_the_same_receipt(bench: Bench) -> None:
+LATE = (
+    pytest.param("reflections.generate", marks=pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])),
+    pytest.param("exports.create", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+    pytest.param("imports.stage", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+    pytest.param("imports.activate", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+)
+"""The operations that may be pending."""
+
+
+@pytest.mark.parametrize("stem", LATE)
+def test_a_repeat_while_pending_is_the_same_receipt(bench: Bench, stem: str) -> None:
     """A key whose receipt is pending answers with that receipt, and settles once."""
-    for operation in scenes.served(bench.world()):
-        if not operation.may_be_pending:
-            continue
-        world = bench.world()
-        call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
-        bench.levers.hold(True)
-        try:
-            replies = [world.exchange(call) for _ in range(3)]
-        finally:
-            bench.levers.hold(False)
-        receipts = [reply.payload["receipt"]["receipt_id"] if reply.ok else reply.error for reply in replies]
-        settled = world.root.accepted(call)
-        world.same([settled["receipt_id"]] * 3, receipts, f"{call.op}: a repeat while pending is answered with something else")
+    world = bench.world()
+    call = world.root.call(stem, **scenes.plain_request(world, stem))
+    bench.levers.hold(True)
+    try:
+        replies = [world.exchange(call) for _ in range(3)]
+    finally:
+        bench.levers.hold(False)
+    receipts = [reply.payload["receipt"]["receipt_id"] if reply.ok else reply.error for reply in replies]
+    settled = world.root.accepted(call)
+    world.same([settled["receipt_id"]] * 3, receipts, f"{call.op}: a repeat while pending is answered with something else")
 
 
 # -- another payload

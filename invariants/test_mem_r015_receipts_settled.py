@@ -96,26 +96,32 @@ def test_receipts_outlive_any_retention_time(bench: Bench) -> None:
     world.same(receipt, world.root.accepted(call), "memory.records.create: its key was forgotten with time")
 
 
-@pytest.mark.needs(controls=["hold"])
-def test_a_receipt_settles_once(bench: Bench) -> None:
+LATE = (
+    pytest.param("reflections.generate", marks=pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])),
+    pytest.param("exports.create", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+    pytest.param("imports.stage", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+    pytest.param("imports.activate", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
+)
+"""The operations that may be pending."""
+
+
+@pytest.mark.parametrize("stem", LATE)
+def test_a_receipt_settles_once(bench: Bench, stem: str) -> None:
     """A pending receipt changes in what settling says alone, and never again once it is settled."""
-    for operation in scenes.served(bench.world()):
-        if not operation.may_be_pending:
-            continue
-        world = bench.world()
-        call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
-        bench.levers.hold(True)
-        try:
-            first = _given(world, call)
-            world.same(first, _receipt(world.root, first), f"{call.op}: the pending receipt reads otherwise than it was given")
-        finally:
-            bench.levers.hold(False)
-        settled = world.root.accepted(call)
-        for receipt in (first, settled):
-            world.same(digest(call.payload), receipt["payload_digest"], f"{call.op}: payload_digest is not of the request")
-        world.same(_lasting(first), _lasting(settled), f"{call.op}: settling changed what it must not")
-        _one_of_each(_thawed(world), world.root)
-        _all_as_they_were(world, [settled], "once it was settled")
+    world = bench.world()
+    call = world.root.call(stem, **scenes.plain_request(world, stem))
+    bench.levers.hold(True)
+    try:
+        first = _given(world, call)
+        world.same(first, _receipt(world.root, first), f"{call.op}: the pending receipt reads otherwise than it was given")
+    finally:
+        bench.levers.hold(False)
+    settled = world.root.accepted(call)
+    for receipt in (first, settled):
+        world.same(digest(call.payload), receipt["payload_digest"], f"{call.op}: payload_digest is not of the request")
+    world.same(_lasting(first), _lasting(settled), f"{call.op}: settling changed what it must not")
+    _one_of_each(_thawed(world), world.root)
+    _all_as_they_were(world, [settled], "once it was settled")
 
 
 def _given(world: World, call: Call) -> Mapping[str, Any]:
