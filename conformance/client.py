@@ -33,10 +33,16 @@ class Tally:
     exercised: dict[Exercise, None] = field(default_factory=dict)
 
     def count(self, exchange: Exchange) -> None:
-        """Count one memory call and its outcome."""
+        """Count one memory call and its outcome; a failed receipt counts as the code that it carries."""
         self.calls += 1
-        pair = (exchange.call.op, exchange.reply.code or "")
+        pair = (exchange.call.op, exchange.reply.code or _failure(exchange.reply))
         self.seen[pair] = self.seen.get(pair, 0) + 1
+
+
+def _failure(reply: Reply) -> str:
+    receipt = reply.payload.get("receipt")
+    failed = isinstance(receipt, Mapping) and receipt.get("state") == "failed" and isinstance(receipt.get("error"), Mapping)
+    return str(receipt["error"].get("code", "")) if failed else ""
 
 
 class Client:
