@@ -28,7 +28,7 @@ from tests.ports import free_port
 from tests.served import COMMAND, NAME, ROOT
 
 CONTRACT = bundle.load()
-RULES = [named("R017"), named("R023")]
+RULES = [named(name) for name in ("R010", "R017", "R018", "R022", "R023")]
 TOKEN = "a token of this test"
 FLAGS = frozenset(CONTRACT.flag(flag) for flag in Flag)
 READY = re.compile("serving on")
@@ -77,7 +77,10 @@ def test_the_same_seed_sends_the_same_and_gets_the_same_verdicts_as_in_process(
 
 
 def test_two_workers_share_one_server_and_who_holds_it_is_alone(tmp_path: Path) -> None:
-    result = run(Order(target_file(tmp_path), "smoke", workers=2), [named("R007")])
+    result = run(
+        Order(target_file(tmp_path), "smoke", workers=2),
+        [named(name) for name in ("R005", "R006", "R007", "R012", "R014", "R017")],
+    )
     assert result.trouble == ()
     assert {check.verdict for check in result.checks} == {Verdict.PASS}
 

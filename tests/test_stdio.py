@@ -21,7 +21,7 @@ from conformance.wire.vocabulary import Code
 from tests.served import COMMAND, NAME, ROOT
 
 CONTRACT = bundle.load()
-RULES = [named("R017"), named("R023")]
+RULES = [named(name) for name in ("R010", "R017", "R018", "R022", "R023")]
 PYTHON = sys.executable
 
 
