@@ -29,6 +29,8 @@ QUERY = "amber fox river delta"
 WORDS = ("amber fox river", "amber owl stone", "birch fox stone", "birch owl river")
 """Texts of the same length: the first fits ``QUERY`` best, the others share one word each, so little decides their order."""
 
+LATER = {"recorded_after": "2024-01-02T00:00:00Z"}
+"""A cognition filter that some of the contents meet, whichever dimensions a provider serves."""
 READING = ("records_read", "recall", "review", "reflections_read")
 
 
@@ -206,7 +208,7 @@ def _lists(world: World, chosen: Sequence[Members]) -> list[Ask]:
     found = [Ask(stem, {"selection": one}, (2,)) for one in chosen for stem in ("records.list", "candidates.list")]
     for one in (everything, here):
         found += [Ask("records.list", {"selection": one, "include_tombstones": True}, limits) for limits in ((1,), (3, 1, 2))]
-        found.append(Ask("records.list", {"selection": one, "cognition_filter": {"dimension": "belief"}}, (1,)))
+        found.append(Ask("records.list", {"selection": one, "cognition_filter": LATER}, (1,)))
         found.append(Ask("records.list", {"selection": one, "filter": {"sources": ["review"]}}, (1,)))
         found.append(Ask("records.list", {"selection": one, "filter": {"source_context_ids": ["src", world.name("c2")]}}, (3,)))
         found.append(Ask("candidates.list", {"selection": one, "states": ["pending"]}, (1,)))
@@ -223,7 +225,7 @@ def _recalls(chosen: Sequence[Members]) -> list[Ask]:
     for budget in budgets:
         found += [Ask("recall", {"selection": one, "budget": budget}, partial=True) for one in (chosen[0], chosen[2])]
     found.append(Ask("recall", {"selection": chosen[0], "budget": {"max_records": 2}, "query": query}, partial=True))
-    filters: Sequence[Members] = ({"filter": {"sources": ["review"]}}, {"cognition_filter": {"dimension": "desire"}})
+    filters: Sequence[Members] = ({"filter": {"sources": ["review"]}}, {"cognition_filter": LATER})
     budget = {"max_records": 100, "max_bytes": 100 * size}
     found += [Ask("recall", {"selection": chosen[0], "budget": budget, **members}) for members in filters]
     return found

@@ -121,8 +121,8 @@ def _first_need(_original: Any) -> Any:
 
 def _share_for_subjects(original: Any) -> Any:
     """Demand shared access of whoever reads or writes what belongs to a subject as a whole."""
-    return lambda grant, need, subject_id: original(grant, need, subject_id) and (
-        need.on != "subject" or grant["shared_access"] != "none"
+    return lambda grant, need, subject_id: (
+        original(grant, need, subject_id) and (need.on != "subject" or grant["shared_access"] != "none")
     )
 
 
