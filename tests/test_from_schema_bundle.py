@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from conformance.wire import bundle as bundles
 from conformance.wire.bundle import Bundle
 from strategies.branches import reached
-from strategies.from_schema import branches, compiled, from_schema
+from strategies.from_schema import Branch, branches, compiled, from_schema
 from strategies.schema_source import SchemaSource
 from tests.drawing import drawn
 
 BUNDLE = bundles.load()
 EXAMPLES = 96
-BATCHES = 12
+BATCHES = 20
 
 
 def _receipts_only() -> set[str]:
@@ -34,21 +34,27 @@ def _name(ref: str) -> str:
     return ref.rsplit("/", 1)[-1].removesuffix(".schema.json")
 
 
-def _values_until_all_is_reached(ref: str) -> tuple[int, set[object]]:
+def _own(ref: str) -> set[Branch]:
+    """Give the branches to reach: of an answer, those that it says itself, because the models in it are measured alone."""
+    found = branches(BUNDLE, ref)
+    return {branch for branch in found if not ref.endswith("-response.schema.json") or branch.where.startswith(ref)}
+
+
+def _values_until_all_is_reached(ref: str) -> tuple[int, set[Branch]]:
     """Draw in batches, each value valid, until nothing is missing; give how many values it took and what is missing then."""
-    source, missing = SchemaSource(BUNDLE.registry), set(branches(BUNDLE, ref))
+    source, missing = SchemaSource(BUNDLE.registry), _own(ref)
     for batch in range(BATCHES):
         values = drawn(compiled(BUNDLE, ref), EXAMPLES, start=batch * EXAMPLES)
         assert [value for value in values if not BUNDLE.validator(ref).accepts(value)] == []
         missing -= reached(source, ref, values)
         if not missing:
             break
-    return (batch + 1) * EXAMPLES, set(missing)
+    return (batch + 1) * EXAMPLES, missing
 
 
 @pytest.mark.parametrize("ref", MEASURED, ids=_name)
 def test_a_document_is_drawn_valid_and_every_branch_is_reached(ref: str, record_property: Callable[[str, object], None]) -> None:
-    total = len(branches(BUNDLE, ref))
+    total = len(_own(ref))
     values, missing = _values_until_all_is_reached(ref)
     record_property("branches", f"{total - len(missing)}/{total} in {values} values")
     assert missing == set()
