@@ -32,7 +32,7 @@ def test_names_are_unique_identifiers_and_say_their_rule() -> None:
     for fault in FAULTS:
         assert fault.name.isidentifier()
         assert fault.rule in rules()
-        assert fault.name.startswith(fault.rule.removeprefix("MEM-").lower())
+        assert fault.name.startswith((fault.rule.removeprefix("MEM-").lower(), f"{fault.source.lower()}_"))
         assert len(fault.sentence) > 15, fault.name
 
 

@@ -61,7 +61,7 @@ def run(pytester: pytest.Pytester, listener: Listener) -> Run:
     def go(checks: str, *options: str, target: str = "oracle") -> Mapping[str, CheckResult]:
         Path("test_mem_r016_revision_cas.py").write_text(HEAD + dedent(checks), "utf-8")
         common = ("-p", "conformance.plugin", "-p", "no:schemathesis", "-p", "no:cacheprovider", "--import-mode=importlib")
-        pytester.inline_run(*common, "--target", target, "--profile", "smoke", *options, plugins=[listener])
+        pytester.inline_run(*common, "--target", target, "--profile", "quick", *options, plugins=[listener])
         return listener.results
 
     return go

@@ -127,9 +127,7 @@ def _stamped(turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc:
 def _known_on_arrival() -> Patches:
     def patches(arrived: state.State) -> list[Patch]:
         def wrap(original: Any) -> Any:
-            return lambda turn, space, request, digest: original(
-                turn, arrived.spaces.get(space.space_id, space), request, digest
-            )
+            return lambda turn, space, request, digest: original(turn, arrived.spaces.get(space.space_id, space), request, digest)
 
         return [Patch(receipts, "find_replay", wrap)]
 

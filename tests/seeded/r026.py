@@ -246,8 +246,15 @@ def _pinned_when_settled(original: Any) -> Any:
         basis = reflections.basis(turn, space, reflection["selection"]["subject_id"], found)
         digest = assembly.state_digest(reflection, basis)
         later = {**reflection, "basis": {"state_digest": digest, **basis}}
-        return original(turn, space, {**job, "reflection": later, "pin": {**job["pin"], "scopes": {
-            record["record_id"]: record["scope"] for record in found}}})
+        return original(
+            turn,
+            space,
+            {
+                **job,
+                "reflection": later,
+                "pin": {**job["pin"], "scopes": {record["record_id"]: record["scope"] for record in found}},
+            },
+        )
 
     return settle
 
@@ -261,8 +268,12 @@ def _first_need(original: Any) -> Any:
         def narrowed(inner: Any) -> Any:
             return lambda turn, wanted, _needs: inner(turn, wanted, generating)
 
-        with Patch(selection, "authorise", narrowed).applied(), Patch(records, "eligible", lambda inner: (
-            lambda turn, space, request, _needs: inner(turn, space, request, generating))).applied():
+        with (
+            Patch(selection, "authorise", narrowed).applied(),
+            Patch(
+                records, "eligible", lambda inner: lambda turn, space, request, _needs: inner(turn, space, request, generating)
+            ).applied(),
+        ):
             outcome: Outcome = original(turn, space, request)
         return outcome
 

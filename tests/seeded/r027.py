@@ -1,0 +1,441 @@
+"""Faults that MEM-R027 (transfer) must catch: what an export holds, and what an import is asked for.
+
+What an activation does wrong is in ``r027_activation``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.oracle import exports, imports, jobs, records, store
+from conformance.oracle.policy import chunks
+from conformance.oracle.refusals import Refusal
+from conformance.oracle.state import Doc, Space
+from conformance.oracle.turn import Outcome, Settled, Turn
+from conformance.wire import canonical
+from conformance.wire.vocabulary import Code
+from tests.seeded import altered
+from tests.seeded.fault import Fault, Patch, Wrapper, always, patched
+
+RULE = "MEM-R027"
+Item = Callable[[Doc], Doc | None]
+
+
+# -- what an export holds
+
+
+def _exporting(change: Item) -> Patch:
+    """Export each item as ``change`` makes it; None leaves it out."""
+
+    def wrap(original: Any) -> Any:
+        def items(turn: Turn, space: Space) -> Iterator[Doc]:
+            changed = (change(item) for item in original(turn, space))
+            return (item for item in changed if item is not None)
+
+        return items
+
+    return Patch(exports, "items", wrap)
+
+
+def _without(*kinds: str) -> Item:
+    return lambda item: None if item["type"] in kinds else item
+
+
+def _of_values(kind: str, change: Callable[[Doc], Doc | None]) -> Item:
+    """Change the values of one type; None leaves the item out."""
+
+    def changed(item: Doc) -> Doc | None:
+        if item["type"] != kind:
+            return item
+        value = change(item["value"])
+        return None if value is None else {**item, "value": value}
+
+    return changed
+
+
+def _lacking(name: str) -> Callable[[Doc], Doc]:
+    return lambda value: {member: part for member, part in value.items() if member != name}
+
+
+def _dead(value: Doc) -> Doc | None:
+    return None if "tombstone" in value else value
+
+
+def _failed(value: Doc) -> Doc | None:
+    return value if value["state"] == "committed" else None
+
+
+def _consumed(value: Doc) -> Doc | None:
+    return value if value["state"] == "pending" else None
+
+
+def _fenced(value: Doc) -> Doc:
+    return {**value, "state": "active"} if value["state"] == "fenced" else value
+
+
+def _without_empty(value: Doc) -> Doc:
+    kept = {name: part for name, part in value["content"].items() if (name, part) != ("cognition", [])}
+    return {**value, "content": kept}
+
+
+def _without_null(value: Doc) -> Doc:
+    return {**value, "content": {name: part for name, part in value["content"].items() if part is not None}}
+
+
+def _bare(value: Doc) -> Doc:
+    return {**value, "extensions": {}}
+
+
+def _all_receipts(_original: Any) -> Any:
+    """Export pending receipts too."""
+    return lambda space: space.receipts.all()
+
+
+def _sourced(value: Doc) -> Doc:
+    return {**value, "provenance": _lacking("source_context_id")(value["provenance"])}
+
+
+def _live(original: Any) -> Any:
+    """Answer an export from the space as it is now."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        found = outcome.members["bundle"]
+        size = max(1, *(len(chunk["items"]) for chunk in space.exports.rows[request["export_id"]].doc["chunks"]))
+        made = chunks.make_chunks(found["export_id"], list(exports.items(turn, space)), size)
+        facts = {name: value for name, value in found.items() if name not in ("chunk_count", "counts", "chunk_digests", "digest")}
+        chunk = made[min(int(request["ordinal"]), len(made) - 1)]
+        return Outcome(space, {"bundle": chunks.make_bundle(facts, made), "chunk": chunk})
+
+    return get
+
+
+def _last_for_ever(original: Any) -> Any:
+    """Answer the last chunk for every ordinal past it."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        export = space.exports.get(request["export_id"])
+        last = len(export["chunks"]) - 1 if export is not None else request["ordinal"]
+        outcome: Outcome = original(turn, space, {**request, "ordinal": min(request["ordinal"], last)})
+        return outcome
+
+    return get
+
+
+def _two_at_least(original: Any) -> Any:
+    return lambda turn, request: max(2, original(turn, request))
+
+
+def _unlimited(_original: Any) -> Any:
+    return lambda turn, request: int(request.get("max_items_per_chunk", turn.choices.limits.max_chunk_items))
+
+
+# -- what staging lets through
+
+
+def _unsequenced(only: Callable[[Doc, Doc], bool]) -> Patch:
+    """Take a chunk out of turn where ``only`` says so of the import and the chunk."""
+
+    def wrap(original: Callable[[Doc, Doc], None]) -> Any:
+        def refuse(held: Doc, chunk: Doc) -> None:
+            if not only(held, chunk):
+                original(held, chunk)
+
+        return refuse
+
+    return Patch(imports, "refuse_out_of_turn", wrap)
+
+
+def _is_gap(held: Doc, chunk: Doc) -> bool:
+    return bool(held["state"] == imports.STAGING and chunk["ordinal"] > len(held["chunks"]))
+
+
+def _is_repeat(held: Doc, chunk: Doc) -> bool:
+    return bool(held["state"] == imports.STAGING and chunk["ordinal"] < len(held["chunks"]))
+
+
+def _is_further(held: Doc, _chunk: Doc) -> bool:
+    return bool(held["state"] == imports.STAGED)
+
+
+def _sorting(original: Any) -> Any:
+    """Put chunks in order before they are judged."""
+
+    def is_sound(bundle: Doc, held: list[Doc], is_item: Any) -> bool:
+        return bool(original(bundle, list({chunk["ordinal"]: chunk for chunk in held}.values()), is_item))
+
+    return is_sound
+
+
+def _unjudged(*names: str) -> tuple[Patch, ...]:
+    """Leave out some judgements of bundles and chunks."""
+    return tuple(Patch(chunks, name, always(True)) for name in names)
+
+
+def _cover_alone(_original: Any) -> Any:
+    """Judge an item by its cover: type and the presence of a value."""
+    return lambda item, _is_item: isinstance(item.get("value"), dict) and item.get("type") in chunks.NAMES and len(item) == 2
+
+
+def _contents_unjudged(original: Any) -> Any:
+    """Judge items but for what their contents hold."""
+
+    def is_sound(item: Doc, is_item: Any) -> bool:
+        value = item.get("value")
+        if item.get("type") in ("record", "candidate") and isinstance(value, dict) and isinstance(value.get("content"), dict):
+            item = {**item, "value": {**value, "content": {**value["content"], "cognition": []}}}
+        return bool(original(item, is_item))
+
+    return is_sound
+
+
+def _unknown_left_out(original: Any) -> Any:
+    """Pass over items of an unknown type."""
+    return lambda item, is_item: item.get("type") not in chunks.NAMES or original(item, is_item)
+
+
+def _dates_unjudged(original: Any) -> Any:
+    """Judge items but for their days."""
+
+    def dated(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: dated(part) for name, part in value.items()}
+        return "2025-01-01T00:00:00Z" if isinstance(value, str) and len(value) == 20 and value[4] == "-" else value
+
+    return lambda item, is_item: original(dated(item), is_item)
+
+
+def _by_code_point(_original: Any) -> Any:
+    """Digest a chunk with its names sorted by code point."""
+
+    def has_own_digest(chunk: Doc) -> bool:
+        named = {name: value for name, value in chunk.items() if name != "chunk_digest"}
+        text = json.dumps(named, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return bool(hashlib.sha256(text.encode()).hexdigest() == chunk["chunk_digest"])
+
+    return has_own_digest
+
+
+def _in_any_order(_original: Any) -> Any:
+    return lambda bundle, chunk: chunk["chunk_digest"] in bundle["chunk_digests"]
+
+
+def _at_the_end(original: Any) -> Any:
+    """Take the last chunk by count for the final one, whatever it says."""
+    return lambda bundle, chunk: chunk["ordinal"] == bundle["chunk_count"] - 1
+
+
+def _refused_at_the_end(original: Any) -> Any:
+    """Refuse a defect at the final chunk instead of settling a failed receipt."""
+
+    def staged(turn: Turn, space: Space, import_id: str, held: Doc, *, final: bool) -> Outcome:
+        if final and not imports.is_sound(turn, held):
+            raise Refusal(Code.IMPORT_INVALID)
+        outcome: Outcome = original(turn, space, import_id, held, final=final)
+        return outcome
+
+    return staged
+
+
+def _other_reason(original: Any) -> Any:
+    """Settle a defect as another failure."""
+
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        settled: Settled = original(turn, space, job)
+        return settled if settled.error is None else settled._replace(error=Code.INVALID_VALUE)
+
+    return settle
+
+
+def _measured(original: Any) -> Any:
+    """Measure imported content like any other."""
+
+    def stage(turn: Turn, space: Space, request: Doc) -> Outcome:
+        for item in request["chunk"]["items"]:
+            content = item.get("value", {}).get("content") if isinstance(item.get("value"), dict) else None
+            if isinstance(content, dict) and canonical.content_bytes(content) > turn.choices.limits.max_content_bytes:
+                raise Refusal(Code.LIMIT_EXCEEDED)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return stage
+
+
+def _of_this_version(original: Any) -> Any:
+    """Take bundles of the own protocol version alone."""
+
+    def stage(turn: Turn, space: Space, request: Doc) -> Outcome:
+        if request["bundle"]["protocol_version"] not in (turn.choices.protocol_version, "1"):
+            raise Refusal(Code.IMPORT_INVALID)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return stage
+
+
+def _of_this_space(original: Any) -> Any:
+    """Take bundles of the own space alone."""
+
+    def stage(turn: Turn, space: Space, request: Doc) -> Outcome:
+        if request["bundle"]["space_id"] != space.space_id:
+            raise Refusal(Code.IMPORT_INVALID)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return stage
+
+
+def _one_at_a_time(original: Any) -> Any:
+    """Go on with the import that is being staged, whichever the request names."""
+
+    def held(turn: Turn, space: Space, request: Doc) -> tuple[str, Doc]:
+        begun = [name for name, row in space.imports.rows.items() if row.doc["state"] == imports.STAGING]
+        if "import_id" in request and begun:
+            return str(begun[0]), imports.found(space, str(begun[0]))
+        found: tuple[str, Doc] = original(turn, space, request)
+        return found
+
+    return held
+
+
+# -- what is visible before activation
+
+
+def _staged_records(space: Space) -> list[Doc]:
+    held = [row.doc for row in space.imports.rows.values() if row.doc["state"] == imports.STAGED]
+    items = [item for one in held for chunk in one["chunks"] for item in chunk["items"]]
+    return [{**item["value"], "space_id": space.space_id} for item in items if item["type"] == "record"]
+
+
+def _staged_recalled(original: Any) -> Any:
+    """Find the records of a staged import in recall."""
+
+    def eligible(turn: Turn, space: Space, request: Doc, needs: Any) -> list[Doc]:
+        found: list[Doc] = original(turn, space, request, needs)
+        if turn.op.name != "memory.recall":
+            return found
+        staged = _staged_records(space)
+        wanted = request["selection"]["subject_id"]
+        return [*found, *(one for one in staged if one["scope"]["subject_id"] == wanted and "tombstone" not in one)]
+
+    return eligible
+
+
+def _staged_readable(original: Any) -> Any:
+    """Give the records of a staged import by their ids."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        for record in _staged_records(space):
+            if record["record_id"] == request["record_id"]:
+                return Outcome(space, {"record": record})
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return get
+
+
+def _staged_subjects(_turn: Turn, _before: Space, after: Space) -> Space:
+    """Make the subjects of a chunk when it is staged."""
+    held = [row.doc for row in after.imports.rows.values() if row.doc["chunks"]]
+    for item in (item for one in held for chunk in one["chunks"] for item in chunk["items"]):
+        value = item.get("value")
+        if item.get("type") == "subject" and isinstance(value, dict) and value.get("subject_id") not in after.subjects:
+            subject = {**value, "space_id": after.space_id}
+            after = after.having(subjects=after.subjects.add(value.get("subject_id", ""), "", 0, subject))
+    return after
+
+
+def _lost_at_restart(original: Callable[[Doc], Space]) -> Any:
+    """Read a space back without what was staged."""
+    return lambda saved: original({**saved, "imports": []})
+
+
+def _exports_lost(original: Callable[[Doc], Space]) -> Any:
+    return lambda saved: original({**saved, "exports": []})
+
+
+def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
+    return Fault(f"r027_{name}", RULE, sentence, patched(*patches, **oracle), source)
+
+
+def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
+    return _fault(name, sentence, *patches, source="ours")
+
+
+def _exported(name: str, sentence: str, change: Item, *, source: str = "ours") -> Fault:
+    return _fault(name, sentence, _exporting(change), source=source)
+
+
+def _staging(wrap: Wrapper) -> Patch:
+    return altered.step("imports.stage", wrap)
+
+
+FAULTS: tuple[Fault, ...] = (
+    _fault("accepts_a_gap", "a chunk after the one that is due is taken",
+           _unsequenced(_is_gap), *_unjudged("has_all_chunks", "has_right_counts")),
+    _fault("accepts_bad_chunk_digest", "a chunk's digest is not verified", *_unjudged("has_own_digest")),
+    _fault("accepts_bad_bundle_digest", "the bundle's digest is not verified", *_unjudged("bundle_is_sound")),
+    _fault("staged_recalled", "recall finds what is only staged", Patch(records, "eligible", _staged_recalled)),
+    _exported("receipts_lost", "an export holds no receipts", _without("receipt"), source="rules.md"),
+    _exported("tombstones_dropped", "an export leaves tombstones out", _of_values("record", _dead), source="rules.md"),
+    _exported("f15_candidates_left_out", "an export holds no candidates", _without("candidate"), source="F15"),
+    _exported("f15_fences_left_out", "an export holds no context fences", _without("context_fence"), source="F15"),
+    _exported("f15_fenced_as_active", "an export shows fenced subjects as active", _of_values("subject", _fenced), source="F15"),
+    _exported("f15_empty_cognition_lost", "an export leaves out empty cognition arrays",
+              _of_values("record", _without_empty), source="F15"),
+    _fault("f22_items_not_judged", "items are not verified", *_unjudged("item_is_sound", "has_no_twins"), source="F22"),
+    _fault("f22_judged_by_cover", "items are verified by type and value alone",
+           Patch(chunks, "item_is_sound", _cover_alone), source="F22"),
+    _fault("f22_contents_not_judged", "the cognition of imported contents is not verified",
+           Patch(chunks, "item_is_sound", _contents_unjudged), source="F22"),
+    _fault("f22_dates_not_judged", "days that do not exist are imported",
+           Patch(chunks, "item_is_sound", _dates_unjudged), source="F22"),
+    _fault("f22_counts_not_verified", "counts are not verified", *_unjudged("has_right_counts"), source="F22"),
+    _fault("f22_digests_in_any_order", "chunk digests are verified in any order",
+           Patch(chunks, "has_listed_digest", _in_any_order), source="F22"),
+    _fault("f22_digest_by_code_point", "digests are over names sorted by code point",
+           Patch(chunks, "has_own_digest", _by_code_point), source="F22"),
+    _exported("profiles_left_out", "an export holds no profiles", _without("profile")),
+    _exported("reflections_left_out", "an export holds no reflections", _without("reflection")),
+    _exported("failed_receipts_left_out", "an export holds committed receipts alone", _of_values("receipt", _failed)),
+    _exported("consumed_candidates_left_out", "an export holds pending candidates alone", _of_values("candidate", _consumed)),
+    _exported("extensions_not_exported", "an export drops the extensions of records", _of_values("record", _bare)),
+    _exported("source_context_not_exported", "an export drops source contexts", _of_values("record", _sourced)),
+    _exported("null_not_exported", "an export drops structured null", _of_values("record", _without_null)),
+    _ours("pending_receipts_exported", "an export holds pending receipts", Patch(exports, "receipts_of", _all_receipts)),
+    _ours("live_export", "an export shows the space as it is now", altered.step("exports.get", _live)),
+    _ours("last_chunk_for_ever", "past the last chunk the last is given", altered.step("exports.get", _last_for_ever)),
+    _ours("chunks_too_large", "a chunk holds two items at least", Patch(exports, "chunk_size", _two_at_least)),
+    _ours("chunk_size_unlimited", "any number of items per chunk may be asked for", Patch(exports, "chunk_size", _unlimited)),
+    _ours("accepts_a_repeat", "a chunk that was staged is taken again",
+          _unsequenced(_is_repeat), Patch(chunks, "is_sound", _sorting)),
+    _ours("accepts_a_further", "a further chunk of a complete import is taken", _unsequenced(_is_further)),
+    _ours("export_ids_not_verified", "chunks of another export are taken", *_unjudged("is_of_export")),
+    _ours("listed_digests_not_verified", "the bundle's list of digests is not verified", *_unjudged("has_listed_digest")),
+    _ours("end_not_verified", "a final chunk that is not the last is no defect",
+          *_unjudged("ends_where_counted", "has_all_chunks")),
+    _ours("chunk_count_not_verified", "the number of chunks is not verified",
+          *_unjudged("has_all_chunks", "ends_where_counted"), Patch(chunks, "is_final", lambda _original: (
+              lambda _bundle, chunk: bool(chunk["final"])))),
+    _ours("final_not_looked_at", "the last chunk by count is the final one, whatever it says",
+          Patch(chunks, "is_final", _at_the_end), *_unjudged("ends_where_counted")),
+    _ours("bundle_may_differ", "another bundle on the way is taken", Patch(imports, "differs", always(False))),
+    _ours("unknown_types_passed_over", "items of an unknown type are passed over",
+          Patch(chunks, "item_is_sound", _unknown_left_out)),
+    _ours("refused_at_the_end", "a defect is refused at the final chunk", Patch(imports, "_staged", _refused_at_the_end)),
+    _ours("failed_for_another_reason", "a defect settles as another failure",
+          Patch(jobs.SETTLERS, "memory.imports.stage", _other_reason)),
+    _ours("content_measured", "imported content is measured", _staging(_measured)),
+    _ours("version_judged", "bundles of another protocol version are refused", _staging(_of_this_version)),
+    _ours("space_judged", "bundles of another space are refused", _staging(_of_this_space)),
+    _ours("imports_mixed", "a chunk goes to the oldest import that is being staged", Patch(imports, "_held", _one_at_a_time)),
+    _ours("crowd_taken", "a chunk of any number of items is taken", Patch(imports, "refuse_crowded", always(None))),
+    _ours("staged_readable", "staged records can be read by their ids", altered.step("records.get", _staged_readable)),
+    _ours("staged_subjects", "the subjects of a chunk exist once it is staged",
+          altered.effect("imports.stage", _staged_subjects)),
+    _ours("staging_lost_at_restart", "a restart loses what was staged", Patch(store, "load_space", _lost_at_restart)),
+    _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
+)  # fmt: skip
