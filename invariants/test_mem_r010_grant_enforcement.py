@@ -170,8 +170,9 @@ def _splittable(operation: Operation) -> bool:
 
 def _try_all(bench: Bench, rows: Sequence[Operation], context: str | None, *, split: bool = False) -> None:
     rows = bench.rows(rows)
-    together = [row for row in rows if row.stem not in ALONE]
-    for batch in (together, *([row] for row in rows if row.stem in ALONE)):
+    # Where principals come from a pool, one world cannot have enough of them for all rows.
+    together = [row for row in rows if row.stem not in ALONE and bench.levers.has("principal")]
+    for batch in (together, *([row] for row in rows if row not in together)):
         _try(bench.world(), batch, context, split=split)
 
 
@@ -225,7 +226,8 @@ def test_without_any_grant_a_space_is_not_there(bench: Bench) -> None:
         for row, members in requests:
             codes = (Code.NOT_FOUND, Code.NOT_AUTHORIZED) if _level(row) == "issuer" else (Code.NOT_FOUND,)
             stranger.refused(row.stem, *codes, **members)
-        world.same([], stranger.all("grants.list", view="own"), "a caller without grants has grants of its own")
+        own = [grant for grant in stranger.all("grants.list", view="own") if grant["state"] == "active"]
+        world.same([], own, "a caller without grants has grants of its own")
         listed = [space["space_id"] for space in stranger.all("spaces.list")]
         world.expect(world.space_id not in listed, "a caller without a grant is shown the space", seen=listed)
         stranger.do("describe")
