@@ -124,7 +124,7 @@ def test_a_failure_is_told_by_the_lines_that_matter() -> None:
 def test_quiet_says_the_verdict_alone_and_verbose_every_check() -> None:
     quiet = command("run", "--profile", "smoke", "--rules", "R023", "-n", "0", "-q")
     assert len(quiet.stdout.splitlines()) == 3
-    verbose = command("run", "--profile", "smoke", "--rules", "R023", "-n", "0", "-v")
+    verbose = command("run", "--profile", "quick", "--rules", "R023", "-n", "0", "-v")
     assert verbose.stdout.count("PASS") > 5
 
 

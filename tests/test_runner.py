@@ -99,14 +99,14 @@ def test_a_provider_that_kills_its_process_is_no_pass() -> None:
 def test_a_provider_that_cannot_be_interrupted_fails_in_bounded_time(tmp_path: Path) -> None:
     file = tmp_path / "target.toml"
     file.write_text(f'target = "{PROVIDERS}Stubborn"\ndeadline = 0.1\n', "utf-8")
-    result = smoke(str(file), workers=1)
+    result = run(Order(str(file), "quick", workers=1), [RECALL])
     assert (result.verdict, result.trouble) == (Verdict.FAIL, ())
     assert "could not be interrupted" in recall(result).reason
     assert {check.verdict for check in result.checks} == {Verdict.FAIL, Verdict.INCONCLUSIVE}
 
 
 def test_stop_early_stops_and_still_fails() -> None:
-    order = Order("python:tests.faults:r008_second_ensure_bumps", "smoke", stop_early=True)
+    order = Order("python:tests.faults:r008_second_ensure_bumps", "quick", stop_early=True)
     result = run(order, [named("R008")])
     verdicts = [check.verdict for check in result.checks]
     assert result.verdict is Verdict.FAIL
