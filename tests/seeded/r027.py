@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from conformance.oracle import exports, imports, jobs, records, store
@@ -99,18 +99,19 @@ def _sourced(value: Doc) -> Doc:
 
 
 def _live(original: Any) -> Any:
-    """Answer an export from the space as it is now."""
+    """Show the records of an export as they are now."""
 
     def get(turn: Turn, space: Space, request: Doc) -> Outcome:
         outcome: Outcome = original(turn, space, request)
-        found = outcome.members["bundle"]
-        size = max(1, *(len(chunk["items"]) for chunk in space.exports.rows[request["export_id"]].doc["chunks"]))
-        made = chunks.make_chunks(found["export_id"], list(exports.items(turn, space)), size)
-        facts = {name: value for name, value in found.items() if name not in ("chunk_count", "counts", "chunk_digests", "digest")}
-        chunk = made[min(int(request["ordinal"]), len(made) - 1)]
-        return Outcome(space, {"bundle": chunks.make_bundle(facts, made), "chunk": chunk})
+        chunk = outcome.members["chunk"]
+        items = [{**item, "value": _now(space, item["value"])} if item["type"] == "record" else item for item in chunk["items"]]
+        return outcome._replace(members={**outcome.members, "chunk": {**chunk, "items": items}})
 
     return get
+
+
+def _now(space: Space, value: Doc) -> Doc:
+    return space.records.get(value["record_id"]) or value
 
 
 def _last_for_ever(original: Any) -> Any:
@@ -184,9 +185,10 @@ def _contents_unjudged(original: Any) -> Any:
     """Judge items but for what their contents hold."""
 
     def is_sound(item: Doc, is_item: Any) -> bool:
-        value = item.get("value")
-        if item.get("type") in ("record", "candidate") and isinstance(value, dict) and isinstance(value.get("content"), dict):
-            item = {**item, "value": {**value, "content": {**value["content"], "cognition": []}}}
+        value: Any = item.get("value")
+        content: Any = value.get("content") if isinstance(value, dict) else None
+        if item.get("type") in ("record", "candidate") and isinstance(content, dict) and "cognition" in content:
+            item = {**item, "value": {**value, "content": {**content, "cognition": []}}}
         return bool(original(item, is_item))
 
     return is_sound
@@ -194,6 +196,25 @@ def _contents_unjudged(original: Any) -> Any:
 
 def _unknown_left_out(original: Any) -> Any:
     """Pass over items of an unknown type."""
+
+    def known(held: Iterable[Doc]) -> list[Doc]:
+        return [{**chunk, "items": [item for item in chunk["items"] if item.get("type") in chunks.NAMES]} for chunk in held]
+
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        held = imports.found(space, job["import_id"])
+        space = imports.put(turn, space, job["import_id"], {**held, "chunks": known(held["chunks"])})
+        settled: Settled = original(turn, space, job)
+        return settled
+
+    return settle
+
+
+def _known_counted(original: Any) -> Any:
+    """Judge and count items of known types alone."""
+    return lambda items: original([item for item in items if item.get("type") in chunks.NAMES])
+
+
+def _known_judged(original: Any) -> Any:
     return lambda item, is_item: item.get("type") not in chunks.NAMES or original(item, is_item)
 
 
@@ -424,7 +445,8 @@ FAULTS: tuple[Fault, ...] = (
           Patch(chunks, "is_final", _at_the_end), *_unjudged("ends_where_counted")),
     _ours("bundle_may_differ", "another bundle on the way is taken", Patch(imports, "differs", always(False))),
     _ours("unknown_types_passed_over", "items of an unknown type are passed over",
-          Patch(chunks, "item_is_sound", _unknown_left_out)),
+          Patch(chunks, "item_is_sound", _known_judged), Patch(chunks, "counts", _known_counted), *_unjudged("has_no_twins"),
+          Patch(jobs.SETTLERS, "memory.imports.stage", _unknown_left_out)),
     _ours("refused_at_the_end", "a defect is refused at the final chunk", Patch(imports, "_staged", _refused_at_the_end)),
     _ours("failed_for_another_reason", "a defect settles as another failure",
           Patch(jobs.SETTLERS, "memory.imports.stage", _other_reason)),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from conformance.oracle import activation, authority, cursors, exports, grants, imports, jobs, receipts, reflections
+from conformance.oracle import activation, authority, cursors, grants, imports, jobs, receipts, reflections
 from conformance.oracle.choices import Choices
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
-from conformance.oracle.turn import Settled, Turn
+from conformance.oracle.turn import Outcome, Settled, Turn
 from tests.seeded import altered
-from tests.seeded.fault import Fault, Patch, always, patched
+from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 from tests.seeded.refused import leaving
 
 RULE = "MEM-R027"
@@ -88,14 +88,16 @@ def _own_receipts_replaced(original: Any) -> Any:
     return added
 
 
-def _brought_wins(original: Any) -> Any:
+def _brought_wins(_original: Any) -> Any:
     """Let a brought receipt take the key and the id of one of the space's own."""
 
     def added(turn: Turn, ledger: Ledger, brought: Iterable[Doc]) -> Ledger:
-        fresh = Ledger()
-        for receipt in [*brought, *ledger.all()]:
-            fresh = receipts.record(fresh, turn.next_number(), receipt)
-        return fresh
+        for receipt in brought:
+            number = turn.next_number()
+            key = receipts.key_of(receipt["principal_id"], receipt["op"], receipt["idempotency_key"])
+            ids, keys = ledger.ids.set(receipt["receipt_id"], number), ledger.keys.set(key, number)
+            ledger = Ledger(ledger.docs.set(number, receipt), ids, keys)
+        return ledger
 
     return added
 
@@ -213,31 +215,31 @@ def _used_up(original: Any) -> Any:
     return settle
 
 
-def _grants_exported(original: Any) -> Any:
-    """Send grants along as the extensions of the subjects, where an activation finds them."""
+def _grants_along() -> Provider:
+    """Make a provider that keeps the grants of a space with its exports and brings them in with an activation."""
+    sent: dict[str, list[Doc]] = {}
 
-    def items(turn: Turn, space: Space) -> Any:
-        for number, item in enumerate(original(turn, space)):
-            if item["type"] == "subject" and number == 0:
-                value = {**item["value"], "extensions": {**item["value"]["extensions"], "grants": {"all": space.grants.all()}}}
-                yield {**item, "value": value}
-            else:
-                yield item
+    def sending(original: Any) -> Any:
+        def create(turn: Turn, space: Space, request: Doc) -> Outcome:
+            outcome: Outcome = original(turn, space, request)
+            sent[outcome.affected[0]["id"]] = space.grants.all()
+            return outcome
 
-    return items
+        return create
 
+    def bringing(original: Any) -> Any:
+        def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+            export_id = imports.found(space, job["import_id"])["bundle"].get("export_id", "")
+            settled: Settled = original(turn, space, job)
+            after = settled.space
+            for grant in sent.get(export_id, ()) if settled.error is None else ():
+                if grant["grant_id"] not in after.grants:
+                    after = grants.issued(after, {**grant, "space_id": space.space_id}, turn.next_number(), ())
+            return settled._replace(space=after)
 
-def _grants_imported(original: Any) -> Any:
-    def activated(turn: Turn, space: Space, items: Iterable[Doc]) -> Space:
-        items = list(items)
-        after: Space = original(turn, space, items)
-        for item in items:
-            hidden = item["value"].get("extensions", {}).get("grants", {}) if item["type"] == "subject" else {}
-            for grant in hidden.get("all", ()):
-                after = grants.issued(after, {**grant, "space_id": space.space_id}, turn.next_number(), ())
-        return after
+        return settle
 
-    return activated
+    return Patched([altered.step("exports.create", sending), Patch(jobs.SETTLERS, "memory.imports.activate", bringing)])
 
 
 def _trusting(original: Any) -> Any:
@@ -284,8 +286,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("half_done_when_failed", "an activation that fails leaves subjects and records behind",
            Patch(jobs.SETTLERS, "memory.imports.activate", _half_failed)),
     _fault("active_space", "an activation works in an active space", _ignoring("refuse_unfrozen")),
-    _fault("grants_imported", "grants travel with the subjects",
-           Patch(exports, "items", _grants_exported), Patch(activation, "activated", _grants_imported)),
+    Fault("r027_grants_imported", RULE, "an activation brings in the grants of the exporting space", _grants_along),
     _fault("receipts_not_added", "an activation adds no receipts", Patch(activation, "added", _keys_alone)),
     _fault("discarded_activates", "a discarded import can be activated", Patch(imports, "ended", _keeping)),
     _ours("adds_candidates", "candidates that the bundle lacks stay", _activated(_merged("candidates", "candidate_id"))),
