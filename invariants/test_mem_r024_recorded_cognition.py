@@ -199,7 +199,7 @@ def test_every_fault_of_a_record_is_refused(bench: Bench) -> None:
     """Whatever is wrong with a record, of whichever carrier, refuses the request on ``content.cognition``."""
     world = bench.world()
     carriers = list(CARRIERS.values())
-    faults = every_fault()
+    faults = bench.rows(every_fault())
     # Every fault on two carriers that lie apart in the table, so that each carrier meets a third of them.
     tries = [
         (label, cognition, carriers[(number + off) % 6]) for number, (label, cognition) in enumerate(faults) for off in (0, 3)
