@@ -34,12 +34,10 @@ def arrays(source: SchemaSource, case: Case, build: Build) -> Piece:
     if case.contains:
         return _containing(case, build, (first, rest, most))
     least = case.min_items
-    if most is not None and most < least:
-        raise Impossible(case.where, "minItems", f"no more than {most} items are possible, and {least} are asked for")
     if case.unique and rest is not None and not first:
         if rest.domain is not None:
             return _subset(case, rest, most)
-        if least > 1:
+        if least > 1 and (most is None or least <= most):
             return _several(rest, least, most)
     piece = _listed(case, first, rest, least, most)
     return Piece(piece.alone().filter(lambda value: admits(source, case, value))) if case.excluded else piece
@@ -72,6 +70,8 @@ def _least(bound: int | None, other: int) -> int:
 
 def _listed(case: Case, first: Sequence[Piece], rest: Piece | None, least: int, most: int | None) -> Piece:
     """Draw a length, then the first items from a piece each, then the others from ``rest``."""
+    if most is not None and most < least:
+        raise Impossible(case.where, "minItems", f"no more than {most} items are possible, and {least} are asked for")
     table = sizes(least, most)
     pieces = [*first, *([rest] if rest is not None else [])]
     if table[-1] == 0 or not pieces:

@@ -121,17 +121,34 @@ _PRIVATE = 0xF0000
 _PRIVATE_COUNT = 0x1FFFE
 
 
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Parts:
+    """The strategies that a piece draws from. It prints as the label of the piece.
+
+    Hypothesis prints a strategy with all its arguments where a draw raises; nested ones would be tens of thousands of characters.
+    """
+
+    label: str
+    strategies: tuple[SearchStrategy[Any], ...]
+
+    def __repr__(self) -> str:
+        return self.label[:_LABEL_LIMIT]
+
+
+_LABEL_LIMIT = 160
+
+
 def drawn(label: str, make: Callable[..., Any], parts: Sequence[SearchStrategy[Any]], weight: int = 1, members: int = 0) -> Piece:
     """Make a piece of a function that draws from ``parts``.
 
     ``label`` tells it from other pieces: Hypothesis tries what it drew for a strategy in other places with the same label, and
-    tells functions apart by their code and defaults. Parts are handed over as arguments because these it prepares once.
+    tells functions apart by their code and defaults.
     """
 
-    def draw_piece(draw: DrawFn, *parts: SearchStrategy[Any], _label: str = label) -> Any:
-        return make(draw, parts)
+    def draw_piece(draw: DrawFn, parts: Parts, _label: str = label) -> Any:
+        return make(draw, parts.strategies)
 
-    return Piece(st.composite(draw_piece)(*parts), weight=weight, members=members)
+    return Piece(st.composite(draw_piece)(Parts(label, tuple(parts))), weight=weight, members=members)
 
 
 def choice(label: str, pieces: Sequence[Piece]) -> Piece:
