@@ -121,15 +121,16 @@ _PRIVATE = 0xF0000
 _PRIVATE_COUNT = 0x1FFFE
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Parts:
-    """The strategies that a piece draws from. It prints as the label of the piece.
+    """The strategies that a piece draws from. It prints as the label of the piece (no dataclass: Hypothesis prints their fields).
 
     Hypothesis prints a strategy with all its arguments where a draw raises; nested ones would be tens of thousands of characters.
     """
 
-    label: str
-    strategies: tuple[SearchStrategy[Any], ...]
+    __slots__ = ("label", "strategies")
+
+    def __init__(self, label: str, strategies: tuple[SearchStrategy[Any], ...]) -> None:
+        self.label, self.strategies = label, strategies
 
     def __repr__(self) -> str:
         return self.label[:_LABEL_LIMIT]

@@ -149,3 +149,8 @@ def test_what_is_drawn_may_be_changed_without_changing_what_is_drawn_next() -> N
     for value in drawn(strategy, 24):
         assert value in ({"a": []}, {"a": [1]})
         value["a"].append("changed")
+
+
+@pytest.mark.parametrize("title", ["RetainedRecord", "MemoryExportChunk", "MemoryExportsGetResponse"])
+def test_a_strategy_prints_in_a_line(title: str) -> None:
+    assert len(repr(compiled(BUNDLE, BUNDLE.model_ref(title)))) < 200
