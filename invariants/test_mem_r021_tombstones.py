@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import scenes
+from conformance import moving, scenes
 from conformance.bench import Bench
 from conformance.caller import OMIT, Caller, made
 from conformance.wire.vocabulary import Code, Flag
@@ -245,28 +245,19 @@ def test_a_reviewed_record_stays_deleted_and_its_candidate_keeps_the_capture(ben
     world.same(EMPTY, world.root.read(record_id)["content"], "the record lives again")
 
 
-def restored(world: World, bundle: Mapping[str, Any], chunks: list[Mapping[str, Any]]) -> None:
-    """Stage and activate an export in the world's space, which is active before and after."""
-    import_id = scenes.stage(world, bundle, chunks)
-    scenes.freeze(world)
-    generation = scenes.space(world)["authority_generation"]
-    world.root.do("imports.activate", import_id=import_id, expected_authority_generation=generation)
-    scenes.unfreeze(world)
-
-
 @pytest.mark.needs(flags=[Flag.TRANSFER])
 @pytest.mark.parametrize("held", [True, False], ids=["bundle_holds_the_record", "bundle_lacks_the_record"])
 def test_an_import_does_not_revive(bench: Bench, held: bool) -> None:
     """A record tombstoned in the receiving space stays its tombstone, with its subject, whatever the activated bundle holds."""
     world = bench.world()
     other = world.root.create(scope=world.scope("u2"), content={"text": "stays"})
-    early = scenes.fetched(world, scenes.export(world))
+    early = moving.exported(world)
     record_id = world.root.create(content=MARKED)
-    older = scenes.fetched(world, scenes.export(world))
+    older = moving.exported(world)
     delete = world.root.call("records.delete", record_id=record_id, expected_revision=1)
     receipt = world.root.accepted(delete)
     tombstone = world.root.read(record_id)
-    restored(world, *(older if held else early))
+    moving.activated(world, older if held else early)
     world.same(tombstone, world.root.read(record_id), "an import changed or revived a tombstone")
     world.expect(world.root.send("subjects.get", subject_id=world.name("u1")).ok, "the tombstone's subject is gone")
     world.same([], recalled(world.root, world), "an import brought deleted content back into recall")
@@ -278,12 +269,10 @@ def test_an_import_does_not_revive(bench: Bench, held: bool) -> None:
 @pytest.mark.needs(flags=[Flag.TRANSFER])
 def test_a_tombstone_travels_as_a_tombstone(bench: Bench) -> None:
     """A tombstone is exported as such, and activation in another space makes it no living record."""
-    world = bench.world()
+    world, receiver = moving.two_spaces(bench)
     record_id = world.root.create(content=MARKED)
     deleted(world.root, record_id)
-    exported = scenes.fetched(world, scenes.export(world))
-    receiver = bench.world()
-    restored(receiver, *exported)
+    moving.activated(receiver, moving.exported(world))
     expected = {**world.root.read(record_id), "space_id": receiver.space_id}
     world.same(expected, receiver.root.read(record_id), "the moved tombstone is not the tombstone")
     receiver.root.refused("records.update", Code.RECORD_TOMBSTONED, record_id=record_id, expected_revision=2, kind="fact")
