@@ -45,6 +45,7 @@ class Bench:
         self.check_id = check_id
         self.seed = seed
         self.latest: World | None = None
+        self._open: list[World] = []
         self._most_rows = most_rows
         self._homes = tuple(homes)
         self._logins = tuple(logins)
@@ -70,17 +71,23 @@ class Bench:
 
         Raises ``Inconclusive`` where the target can neither provision a space nor names one in its file.
         """
-        if self.latest is not None and self.latest.shared:
-            self.latest.close()
+        self.close()
+        return self.beside()
+
+    def beside(self) -> World:
+        """Make a fresh world beside the latest one, which goes on: the two are taken back together. Raises as ``world`` does."""
         self._worlds += 1
         home = self._home()
         self.latest = World(self.client, self.facts, home, login=self.login, salt=self._salt() if home.shared else "")
+        self._open.append(self.latest)
         return self.latest
 
     def close(self) -> None:
-        """Take back what was granted in a shared space."""
-        if self.latest is not None and self.latest.shared:
-            self.latest.close()
+        """Take back what was granted in shared spaces."""
+        for world in self._open:
+            if world.shared:
+                world.close()
+        self._open.clear()
 
     def _home(self) -> Home:
         if self.levers.has("provision"):

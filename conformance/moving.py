@@ -20,7 +20,7 @@ PINNED = ("selection", "filter", "cognition_filter")
 
 def two_spaces(bench: Bench) -> tuple[World, World]:
     """Return two worlds in two spaces. Raises ``Inconclusive`` where the target has only one space."""
-    here, there = bench.world(), bench.world()
+    here, there = bench.world(), bench.beside()
     if here.space_id == there.space_id:
         raise Inconclusive("the target provisions no space and its target file names only one")
     return here, there
@@ -123,7 +123,7 @@ def seen(world: World, items: Iterable[Doc]) -> dict[str, Any]:
 
 
 def _subjects(world: World, items: list[Doc]) -> Iterator[tuple[str, Doc]]:
-    for subject_id in dict.fromkeys(subject for item in items for subject in _subject_of(item)):
+    for subject_id in dict.fromkeys(subject for item in items for subject in subjects_of(item)):
         reply = world.root.send("subjects.get", subject_id=subject_id)
         if reply.ok:
             yield "subject", reply.payload["subject"]
@@ -132,7 +132,8 @@ def _subjects(world: World, items: list[Doc]) -> Iterator[tuple[str, Doc]]:
         yield from (("candidate", one) for one in world.root.all("candidates.list", selection=wanted))
 
 
-def _subject_of(item: Doc) -> list[str]:
+def subjects_of(item: Doc) -> list[str]:
+    """Return the subjects that an item is about."""
     value: Mapping[str, Any] = item["value"]
     holders = (value, value.get("scope", {}), value.get("capture_scope", {}), value.get("selection", {}))
     return [holder["subject_id"] for holder in holders if "subject_id" in holder]

@@ -318,6 +318,5 @@ def test_the_three_values_survive_a_move(bench: Bench) -> None:
     records = {world.root.create(content=content): content for content in written}
     _, chunks = scenes.fetched(world, scenes.export(world))
     items = [item["value"] for chunk in chunks for item in chunk["items"] if item["type"] == "record"]
-    world.same(
-        records, {item["record_id"]: item["content"] for item in items}, "the export does not hold the contents as written"
-    )
+    exported = {item["record_id"]: item["content"] for item in items if item["record_id"] in records}
+    world.same(records, exported, "the export does not hold the contents as written")
