@@ -101,8 +101,8 @@ def furnished(bench: Bench, world: World) -> None:
         world.root.create(scope=world.scope(subject))
         world.root.capture(scope=world.scope(subject))
     scenes.complete_profile(world, world.name("u1"))
-    voice: dict[str, Any] = {"subject_id": world.name("u1"), "kind": "voice", "content": {"text": "a"}}
-    world.root.do("profile.update", expected_revision=None, **voice)
+    other: dict[str, Any] = {"subject_id": world.name("u1"), "kind": "a kind of its own", "content": {"text": "a"}}
+    world.root.do("profile.update", expected_revision=None, **other)
     if bench.declares(Flag.REFLECTION):
         scenes.reflect(world, world.scope())
     world.root.do("subjects.fence", target={"type": "context", "context_id": world.name("c9")}, action="fence")
