@@ -93,13 +93,14 @@ def profiles(bench: Bench, world: World) -> None:
 
 
 def reflections(bench: Bench, world: World) -> None:
-    """Generate a reflection that is stale, one with all that can be pinned, and one that is current."""
+    """Generate two reflections that are stale after, the second with all that can be pinned, and one that is current."""
     place = scenes.selection(world.scope())
     cognition = {"cognition_filter": ANN} if bench.declares(Flag.COGNITION) else {}
     world.root.do("reflections.generate", selection=place)
     world.root.create()
     pinned = {"selection": place, "filter": {"sources": ["author", "review"]}, **cognition}
     world.root.do("reflections.generate", **pinned, extensions=EXTENSIONS)
+    world.root.create(content={"text": "late", "cognition": [ENTRY]})
     world.root.do("reflections.generate", selection=scenes.selection(world.scope(context=None)))
 
 
