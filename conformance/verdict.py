@@ -12,6 +12,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from conformance.counterexample import Counterexample
 from conformance.exchange import Exercise
 
 FORMAT = 1
@@ -51,6 +52,8 @@ EXIT_CODES: Mapping[Verdict, int] = MappingProxyType(
         Verdict.SUITE_ERROR: 3,
     }
 )
+
+WRONG_USAGE = 3
 
 
 def worst(verdicts: Iterable[Verdict], *, none: Verdict) -> Verdict:
@@ -96,7 +99,8 @@ class CheckResult:
     """One check's end.
 
     ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
-    itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same.
+    itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same. ``counterexample`` is
+    the shortest list of calls that shows the failure, where one was made.
     """
 
     check_id: str
@@ -114,6 +118,7 @@ class CheckResult:
     seen: tuple[Pair, ...] = ()
     exercised: tuple[Exercise, ...] = ()
     sent: str = ""
+    counterexample: Counterexample | None = None
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> CheckResult:
@@ -121,9 +126,12 @@ class CheckResult:
         given = dict(value)
         given["verdict"] = Verdict(given["verdict"])
         given["failure"] = None if given.get("failure") is None else Failure(**given["failure"])
+        given["waiver"] = None if given.get("waiver") is None else Waiver(**given["waiver"])
         given["trace"] = tuple(Step(**step) for step in given.get("trace", ()))
         given["seen"] = tuple(Pair(**pair) for pair in given.get("seen", ()))
         given["exercised"] = tuple(Exercise(**one) for one in given.get("exercised", ()))
+        found = given.get("counterexample")
+        given["counterexample"] = None if found is None else Counterexample.of_json(found)
         return cls(**given)
 
     def to_json(self) -> dict[str, Any]:
@@ -134,6 +142,7 @@ class CheckResult:
             "trace": [asdict(step) for step in self.trace],
             "seen": [asdict(pair) for pair in self.seen],
             "exercised": [one._asdict() for one in self.exercised],
+            "counterexample": None if self.counterexample is None else self.counterexample.to_json(),
         }
 
 
@@ -153,6 +162,17 @@ class RuleResult:
         """The worst of the checks' verdicts; never PASS without an executed assertion."""
         verdict = worst((check.verdict for check in self.checks), none=self.absence)
         return Verdict.INCONCLUSIVE if verdict is Verdict.PASS and self.assertions == 0 else verdict
+
+    @property
+    def counted(self) -> Verdict:
+        """The verdict as far as the exit code goes: waived checks are as good as passed."""
+        counted = worst((check.counted for check in self.checks), none=self.absence)
+        return Verdict.INCONCLUSIVE if counted is Verdict.PASS and self.assertions == 0 and self.waived == 0 else counted
+
+    @property
+    def waived(self) -> int:
+        """How many checks did not pass and are waived."""
+        return sum(check.waiver is not None for check in self.checks)
 
     @property
     def assertions(self) -> int:
@@ -201,7 +221,11 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What was run, on what, by what."""
+    """What was run, on what, by what, and when (``started``: a time of day in UTC).
+
+    ``kill_matrix`` is the digest of the proof that the rule modules bite, ``shard`` says which part of the run this is, as
+    ``2/3``; both may be "".
+    """
 
     suite: str
     bundle: str
@@ -212,13 +236,18 @@ class RunFacts:
     profile: str
     seed: int
     python: str
+    kill_matrix: str = ""
+    shard: str = ""
+    started: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
     """A whole run. ``trouble`` are sentences about the run itself (a crashed worker, say): any makes it SUITE_ERROR.
 
-    ``coverage`` says what of the contract it exercised, as ``conformance.contract_coverage`` puts it into JSON.
+    ``complaints`` are sentences about the waivers: they are wrong usage, whatever the target does. ``complete`` False: the run
+    did not reach its end. ``coverage`` says what of the contract it exercised, as ``conformance.contract_coverage`` puts it into
+    JSON.
     """
 
     facts: RunFacts
@@ -226,11 +255,13 @@ class RunResult:
     seconds: float = 0.0
     trouble: tuple[str, ...] = ()
     coverage: Mapping[str, Any] = field(default_factory=dict)
+    complaints: tuple[str, ...] = ()
+    complete: bool = True
 
     @property
     def verdict(self) -> Verdict:
         """The worst of the rules' verdicts."""
-        if self.trouble:
+        if self.trouble or not self.complete:
             return Verdict.SUITE_ERROR
         return worst((rule.verdict for rule in self.rules), none=Verdict.INCONCLUSIVE)
 
@@ -239,9 +270,16 @@ class RunResult:
         """All checks, in the order of the rules."""
         return tuple(check for rule in self.rules for check in rule.checks)
 
+    @property
+    def counted(self) -> Verdict:
+        """The verdict as far as the exit code goes: waived checks are as good as passed."""
+        if self.trouble or not self.complete:
+            return Verdict.SUITE_ERROR
+        return worst((rule.counted for rule in self.rules), none=Verdict.INCONCLUSIVE)
+
     def exit_code(self) -> int:
         """Return what the command ends with."""
-        return EXIT_CODES[self.verdict]
+        return WRONG_USAGE if self.complaints else EXIT_CODES[self.counted]
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> RunResult:
@@ -250,16 +288,27 @@ class RunResult:
             raise ValueError(f"a result of format {value.get('format')!r}; this suite reads {FORMAT}")
         facts = RunFacts(**{**value["facts"], "flags": tuple(value["facts"]["flags"])})
         rules = tuple(RuleResult.of_json(rule) for rule in value["rules"])
-        return cls(facts, rules, value["seconds"], tuple(value["trouble"]), value.get("coverage", {}))
+        return cls(
+            facts,
+            rules,
+            value["seconds"],
+            tuple(value["trouble"]),
+            value["coverage"],
+            tuple(value["complaints"]),
+            value["complete"],
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object."""
         return {
             "format": FORMAT,
             "verdict": str(self.verdict),
+            "exit_code": self.exit_code(),
+            "complete": self.complete,
             "facts": {**asdict(self.facts), "flags": list(self.facts.flags)},
             "seconds": self.seconds,
             "trouble": list(self.trouble),
+            "complaints": list(self.complaints),
             "coverage": dict(self.coverage),
             "rules": [rule.to_json() for rule in self.rules],
         }

@@ -42,7 +42,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "conformance.wire": WIRE,
     "conformance.errors": frozenset(),
     "conformance.exchange": frozenset(),
-    "conformance.verdict": frozenset({"conformance.exchange"}),
+    "conformance.counterexample": frozenset(),
+    "conformance.verdict": frozenset({"conformance.exchange", "conformance.counterexample"}),
     "conformance.port": frozenset(),
     "conformance.dispatch": PORT,
     "conformance.oracle": PORT,
@@ -52,7 +53,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "conformance.machine": GROUND | CALLERS | {"conformance.oracle", "strategies"},
     "strategies": frozenset({"conformance.wire"}),
     "invariants": GROUND | CALLERS | SCENES | MACHINE | {"strategies"},
-    "reports": frozenset({"conformance.verdict", "conformance.exchange"}),
+    "reports": frozenset({"conformance.verdict", "conformance.exchange", "conformance.counterexample"}),
     # what composes: everything but each other's commands
     "conformance": frozenset({"conformance", "reports"}),
 }
