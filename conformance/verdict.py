@@ -95,12 +95,27 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiver:
+    """That somebody accepts, until ``expires`` (a date, YYYY-MM-DD), that a check does not pass.
+
+    ``flaky``: only a failure that did not show again is accepted.
+    """
+
+    check_id: str
+    reason: str
+    link: str
+    expires: str
+    flaky: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """One check's end.
 
     ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
     itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same. ``counterexample`` is
-    the shortest list of calls that shows the failure, where one was made.
+    the shortest list of calls that shows the failure, where one was made. ``flaky``: it failed, and not again. A ``waiver`` leaves
+    the verdict as it is.
     """
 
     check_id: str
@@ -119,6 +134,13 @@ class CheckResult:
     exercised: tuple[Exercise, ...] = ()
     sent: str = ""
     counterexample: Counterexample | None = None
+    flaky: bool = False
+    waiver: Waiver | None = None
+
+    @property
+    def counted(self) -> Verdict:
+        """The verdict as far as the exit code goes: that of a waived check is as good as PASS."""
+        return Verdict.PASS if self.waiver is not None else self.verdict
 
     @classmethod
     def of_json(cls, value: Mapping[str, Any]) -> CheckResult:
