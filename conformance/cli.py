@@ -37,6 +37,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.run_options:add_options",
             "conformance.commands.run:main",
         ),
+        "report": Command(
+            "tell a result again from its file, in any format",
+            "conformance.commands.report_options:add_options",
+            "conformance.commands.report:main",
+        ),
         "explain": Command(
             "tell what a rule says and what its checks look at",
             "conformance.commands.explain_options:add_options",

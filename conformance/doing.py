@@ -64,6 +64,7 @@ class Doing:
             exercised=() if tally is None else tuple(sorted(tally.exercised)),
             seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
             sent="" if self.listening is None else self.listening.digest,
+            flaky=judged.reason.startswith(FLAKY),
         )
 
     def _trace(self) -> tuple[Step, ...]:

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from conformance.recorder import Progress as Watcher
-from conformance.runner import Unwatched
-from conformance.verdict import CheckResult, Verdict
+from conformance.verdict import CheckResult, RunResult, Verdict
+from conformance.watching import Together, Watcher
 
 _SHOWN = (Verdict.FAIL, Verdict.SUITE_ERROR, Verdict.INCONCLUSIVE)
 
@@ -25,6 +24,9 @@ class Bar:
         self._progress = progress
         self._task = progress.add_task("collecting", total=None)
         self._counts: Counter[Verdict] = Counter()
+
+    def began(self, result: RunResult) -> None:
+        """Do nothing: nothing moves yet."""
 
     def collected(self, total: int) -> None:
         """Set how many checks there are."""
@@ -44,7 +46,7 @@ def watching(*, quiet: bool = False) -> Iterator[Watcher]:
     It writes to a copy of the stream: pytest captures the stream itself while checks run.
     """
     if quiet or not sys.stderr.isatty():
-        yield Unwatched()
+        yield Together()
         return
     with os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8") as stream:
         columns = (MofNCompleteColumn(), BarColumn(bar_width=24), TimeElapsedColumn(), TextColumn("{task.description}"))

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -18,31 +18,21 @@ from conformance.catalogue import rule_of_module
 from conformance.plugin import PROPERTY
 from conformance.verdict import CheckResult, Verdict
 from conformance.watchdog import left
-
-
-class Progress(Protocol):
-    """Somebody who watches a run."""
-
-    def collected(self, total: int) -> None:
-        """Hear how many checks there are."""
-        ...
-
-    def ended(self, result: CheckResult) -> None:
-        """Hear how one check ended."""
-        ...
+from conformance.watching import Watcher
 
 
 class Recorder:
     """A pytest plugin. ``results`` maps node ids to results, ``trouble`` are sentences about the run itself.
 
-    ``post`` is where workers that end themselves leave the results of their checks.
+    ``reached_end`` is False where somebody interrupted it. ``post`` is where workers that end themselves leave the results of their checks.
     """
 
-    def __init__(self, progress: Progress, post: Path) -> None:
+    def __init__(self, watcher: Watcher, post: Path) -> None:
         self.results: dict[str, CheckResult] = {}
         self.trouble: dict[str, None] = {}
         self._order: dict[str, None] = {}
-        self._progress = progress
+        self.reached_end = True
+        self._watcher = watcher
         self._post = post
         self._given_up = False
 
@@ -98,6 +88,7 @@ class Recorder:
 
     def pytest_keyboard_interrupt(self) -> None:
         """Take note of an interruption."""
+        self.reached_end = False
         self._trouble("the run was interrupted")
 
     # -- inside
@@ -106,12 +97,12 @@ class Recorder:
         known = len(self._order)
         self._order.update(dict.fromkeys(node_ids))
         if len(self._order) > known:
-            self._progress.collected(len(self._order))
+            self._watcher.collected(len(self._order))
 
     def _ended(self, node_id: str, result: CheckResult) -> None:
         self._order.setdefault(node_id)
         self.results[node_id] = result
-        self._progress.ended(result)
+        self._watcher.ended(result)
 
     def _trouble(self, sentence: str) -> None:
         self.trouble.setdefault(sentence)

@@ -15,6 +15,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,9 +29,10 @@ from conformance.errors import NotOffered
 from conformance.levers import Facts
 from conformance.modules import directory, modules_of
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
-from conformance.recorder import Progress, Recorder
+from conformance.recorder import Recorder
 from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
+from conformance.watching import Together, Watcher
 from conformance.wire.bundle import Bundle, load
 
 DISTRIBUTION = "memory-conformance"
@@ -57,17 +59,7 @@ class Order:
     stop_early: bool = False
 
 
-class Unwatched:
-    """A ``Progress`` that nobody looks at."""
-
-    def collected(self, total: int) -> None:
-        """Do nothing."""
-
-    def ended(self, result: CheckResult) -> None:
-        """Do nothing."""
-
-
-def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None = None) -> RunResult:
+def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
     """Run the checks of the ``chosen`` rules (none named: all) and return their results.
 
     Raises ``BadInput`` where the target, the bundle or an option cannot be used.
@@ -76,23 +68,31 @@ def run(order: Order, chosen: Collection[Rule] = (), progress: Progress | None =
     bundle = load(order.schemas)
     target = open_target(order.target, bundle=bundle)
     with target.started():
-        return _judged(order, bundle, target, chosen, progress, started)
+        return _judged(order, bundle, target, chosen, watcher or Together(), started)
 
 
 def _judged(
-    order: Order, bundle: Bundle, target: Target, chosen: Collection[Rule], progress: Progress | None, started: float
+    order: Order, bundle: Bundle, target: Target, chosen: Collection[Rule], watcher: Watcher, started: float
 ) -> RunResult:
-    wanted = chosen or rules().values()
+    wanted = [rule for rule in rules().values() if rule in chosen or not chosen]
     facts = _facts_of(target)
+    begun = RunResult(_run_facts(order, bundle, facts), tuple(_rule_result(rule, wanted, ()) for rule in rules().values()))
+    watcher.began(begun)
     if facts is None:
-        return RunResult(_run_facts(order, bundle, None), _not_offered(order), time.perf_counter() - started)
+        return replace(begun, rules=_not_offered(order), seconds=time.perf_counter() - started)
     with TemporaryDirectory(prefix=DISTRIBUTION) as post:
-        recorder = Recorder(progress or Unwatched(), Path(post))
+        recorder = Recorder(watcher, Path(post))
         modules = [path for rule in wanted for path in modules_of(rule)]
         if modules:
             _run_pytest([*_arguments(order), "--post", post, *map(str, modules)], recorder)
     results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
-    result = RunResult(_run_facts(order, bundle, facts), results, time.perf_counter() - started, tuple(recorder.trouble))
+    result = replace(
+        begun,
+        rules=results,
+        seconds=time.perf_counter() - started,
+        trouble=tuple(recorder.trouble),
+        complete=recorder.reached_end,
+    )
     return replace(result, coverage=contract_coverage(result, bundle).to_json())
 
 
@@ -189,4 +189,5 @@ def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
         profile=order.profile,
         seed=order.seed,
         python=platform.python_version(),
+        started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )

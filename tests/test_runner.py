@@ -10,8 +10,9 @@ import pytest
 from conformance.catalogue import named, rules
 from conformance.modules import modules_of
 from conformance.recorder import Recorder
-from conformance.runner import NO_MODULE, NOT_CHOSEN, Order, Unwatched, run
+from conformance.runner import NO_MODULE, NOT_CHOSEN, Order, run
 from conformance.verdict import CheckResult, RuleResult, RunResult, Verdict
+from conformance.watching import Together
 from conformance.wire import bundle
 
 RECALL = named("R023")
@@ -24,6 +25,9 @@ class Watcher:
     def __init__(self) -> None:
         self.total = 0
         self.results: list[CheckResult] = []
+
+    def began(self, result: RunResult) -> None:
+        assert result.checks == ()
 
     def collected(self, total: int) -> None:
         self.total = total
@@ -130,7 +134,7 @@ def test_a_module_that_cannot_be_imported_is_our_fault(tmp_path: Path, monkeypat
 
 
 def test_a_check_without_a_result_is_trouble(tmp_path: Path) -> None:
-    recorder = Recorder(Unwatched(), tmp_path)
+    recorder = Recorder(Together(), tmp_path)
     recorder.pytest_xdist_node_collection_finished(None, ["invariants/test_mem_r023_recall_budget.py::test_x"])
     recorder.complete()
     assert "1 of the checks have no result" in next(iter(recorder.trouble))

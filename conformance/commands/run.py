@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
+import signal
 from argparse import Namespace
-from collections.abc import Sequence
-
-from rich.console import Console
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import FrameType
 
 from conformance.catalogue import Rule, named
 from conformance.commands.here import find_modules_here
+from conformance.commands.telling import reports_of, say
 from conformance.errors import BadUsage
+from conformance.growing import Stream
 from conformance.profiles import profile_named
 from conformance.progress import watching
+from conformance.reporting import Reporting
 from conformance.runner import Order, run
 from conformance.target import DEFAULT_TARGET
 from conformance.verdict import RunResult
-from reports.terminal import Loudness, summary
-from reports.writers import Report, report_named
+from conformance.watching import Together
 
 
 def main(options: Namespace) -> int:
@@ -30,13 +34,44 @@ def main(options: Namespace) -> int:
         schemas=options.schemas,
     )
     chosen = _chosen(options.rules)
-    reports = [_report(text) for text in options.report]
+    reporting = Reporting(reports_of(options.report))
     find_modules_here()
-    with watching(quiet=options.quiet) as progress:
-        result = run(order, chosen, progress)
-    _write(reports, result)
-    _say(result, options)
+    with _stream(options.stream) as streams, _ended_by_signal():
+        with watching(quiet=options.quiet) as progress:
+            result = run(order, chosen, Together([progress, reporting, *streams]))
+        _over(result, reporting, streams)
+    say(result, options)
     return result.exit_code()
+
+
+def _over(result: RunResult, reporting: Reporting, streams: Sequence[Stream]) -> None:
+    for stream in streams:
+        stream.over(result)
+    reporting.over(result)
+
+
+@contextmanager
+def _stream(path: str | None) -> Iterator[list[Stream]]:
+    with ExitStack() as stack:
+        try:
+            files = [] if path is None else [stack.enter_context(Path(path).open("w", encoding="ascii"))]
+        except OSError as error:
+            raise BadUsage(f"{path}: the stream cannot be written: {error.strerror}.") from error
+        yield [Stream(file) for file in files]
+
+
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """Let the signal that asks to end (SIGTERM) do what Ctrl-C does: what is known until then is reported."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _workers(given: int | None, target: str) -> int:
@@ -49,25 +84,3 @@ def _workers(given: int | None, target: str) -> int:
 
 def _chosen(texts: Sequence[str]) -> list[Rule]:
     return [named(name) for text in texts for name in text.split(",") if name.strip()]
-
-
-def _report(text: str) -> Report:
-    try:
-        return report_named(text)
-    except ValueError as error:
-        raise BadUsage(f"--report {text}: {error}.") from error
-
-
-def _write(reports: Sequence[Report], result: RunResult) -> None:
-    for report in reports:
-        try:
-            report.write(result)
-        except OSError as error:
-            raise BadUsage(f"{report.path}: the report cannot be written: {error.strerror}.") from error
-
-
-def _say(result: RunResult, options: Namespace) -> None:
-    loudness = Loudness.QUIET if options.quiet else Loudness.VERBOSE if options.verbose else Loudness.NORMAL
-    console = Console(highlight=False)
-    for part in summary(result, loudness):
-        console.print(part)

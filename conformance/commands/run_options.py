@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 
+from conformance.commands.telling_options import add_telling_options
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 
 TARGETS = """\
@@ -37,13 +38,10 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    add_telling_options(parser)
     parser.add_argument(
-        "--report",
-        action="append",
-        default=[],
-        metavar="FORMAT:FILE",
-        help="write a report too, as json or junit; may be repeated",
+        "--stream",
+        default=None,
+        metavar="FILE",
+        help="write each result as it comes, as JSON lines; report reads it, of a run that was killed too",
     )
-    loudness = parser.add_mutually_exclusive_group()
-    loudness.add_argument("-q", "--quiet", action="store_true", help="say the verdict alone")
-    loudness.add_argument("-v", "--verbose", action="store_true", help="tell every check and every failure")

@@ -1,0 +1,19 @@
+"""The options of all commands that tell a result."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+
+def add_telling_options(parser: ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="FORMAT:FILE",
+        help="write a report too: html, markdown, junit, json, jsonl or badge; may be repeated",
+    )
+    loudness = parser.add_mutually_exclusive_group()
+    loudness.add_argument("-q", "--quiet", action="store_true", help="say the verdict alone")
+    loudness.add_argument("-v", "--verbose", action="store_true", help="tell every check and every failure")
