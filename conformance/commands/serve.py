@@ -8,13 +8,17 @@ import pkgutil
 import secrets
 import sys
 from argparse import Namespace
+from pathlib import Path
 
 from conformance.commands.here import find_modules_here
 from conformance.errors import BadUsage
-from conformance.serving.host import Host, provider_named
+from conformance.serving.durable import Durable
+from conformance.serving.host import ORACLE, Host, provider_named
 from conformance.serving.stdio import serve_stdio
+from conformance.serving.supervised import Supervised
 from conformance.target import TOKEN_VARIABLE
-from conformance.wire.bundle import load
+from conformance.transport.in_process import Provider
+from conformance.wire.bundle import Bundle, load
 
 HTTP = "conformance.serving.http"
 NEEDED = ("starlette", "uvicorn")
@@ -24,12 +28,29 @@ def main(options: Namespace) -> int:
     """Serve until the input ends, or a signal comes. Raises ``BadInput`` for what a person got wrong."""
     find_modules_here()
     bundle = load(options.schemas)
-    host = Host(provider_named(options.provider, bundle), bundle)
     if options.stdio:
-        serve_stdio(host, sys.stdin.buffer, sys.stdout.buffer)
+        serve_stdio(Host(_provider(options, bundle), bundle), sys.stdin.buffer, sys.stdout.buffer)
     else:
-        _http(host, options.http)
+        _http(Host(_at_a_distance(options, bundle), bundle), options.http)
     return 0
+
+
+def _provider(options: Namespace, bundle: Bundle) -> Provider:
+    if options.db is None:
+        return provider_named(options.provider, bundle)
+    if options.provider != ORACLE:
+        raise BadUsage(f"--db is the file of the bundled provider; {options.provider} keeps its own.")
+    return Durable(Path(options.db), bundle)
+
+
+def _at_a_distance(options: Namespace, bundle: Bundle) -> Provider:
+    """Return a provider for those who cannot kill it themselves: a durable one is in a process of its own, which can be."""
+    provider = _provider(options, bundle)
+    if not isinstance(provider, Durable):
+        return provider
+    provider.close()
+    schemas = () if options.schemas is None else ("--schemas", options.schemas)
+    return Supervised([sys.executable, "-m", "conformance.cli", "serve", "--stdio", "--db", options.db, *schemas])
 
 
 def _http(host: Host, port: int) -> None:

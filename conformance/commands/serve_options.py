@@ -11,6 +11,9 @@ def add_options(parser: ArgumentParser) -> None:
         "provider", nargs="?", default="oracle", metavar="PROVIDER", help="oracle (the default) or python:package.module:factory"
     )
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    parser.add_argument(
+        "--db", default=None, metavar="FILE", help="keep what the bundled provider holds in FILE (SQLite), over every restart"
+    )
     way = parser.add_mutually_exclusive_group(required=True)
     way.add_argument("--stdio", action="store_true", help="answer JSON lines on stdin and stdout, as a stdio: target does")
     way.add_argument(

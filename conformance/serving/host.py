@@ -34,6 +34,10 @@ def provider_named(text: str, bundle: Bundle) -> Provider:
     return made
 
 
+class Gone(Exception):
+    """The provider's process ended before it answered: nobody knows whether the call took effect, and there is no answer."""
+
+
 class Host:
     """Calls ``provider`` for others: an async one at once, one that says ``parallel`` in threads, another in turn."""
 
@@ -61,6 +65,8 @@ class Host:
             answer = await asyncio.to_thread(ask) if self._threads else ask()
             made: Answer = await answer if inspect.isawaitable(answer) else answer
             json.dumps(made, allow_nan=False)
+        except Gone:
+            raise
         except Exception:
             traceback.print_exc(file=sys.stderr)
             return self.refusal(Code.INTERNAL, "the provider failed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import socket
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -16,9 +17,10 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from conformance.exchange import CONTROL_PREFIX
-from conformance.serving.host import Answer, Host
+from conformance.serving.host import Answer, Gone, Host
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code
 
@@ -46,6 +48,15 @@ STATUS: Mapping[Code, int] = MappingProxyType(
 """The status of an error code; a code that is not named is a conflict."""
 
 
+class Broken(Response):
+    """No answer: the connection ends in the middle of one."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - the signature of ASGI
+        """Begin an answer and break off. Raises ``Gone``."""
+        await send({"type": "http.response.start", "status": 500, "headers": [(b"content-length", b"1")]})
+        raise Gone
+
+
 class TooLong(Exception):
     """A request is longer than ``REQUEST_LIMIT``."""
 
@@ -54,7 +65,10 @@ def application(host: Host, token: str) -> Starlette:
     """Make the ASGI application; ``token`` is what a control call must show."""
 
     async def answer(request: Request) -> Response:
-        return _response(host.bundle, await _answer(host, token, request))
+        try:
+            return _response(host.bundle, await _answer(host, token, request))
+        except Gone:
+            return Broken()
 
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
     return Starlette(routes=[Route("/{op:path}", answer, methods=["POST"])], middleware=[hosts])
@@ -83,7 +97,13 @@ def serve_http(host: Host, token: str, opened: socket.socket) -> None:
         timeout_keep_alive=60,
         server_header=False,
     )
+    logging.getLogger("uvicorn.error").addFilter(_tells)
     uvicorn.Server(config).run(sockets=[opened])
+
+
+def _tells(record: logging.LogRecord) -> bool:
+    """Leave a broken answer out of the log: it is meant."""
+    return not (record.exc_info and isinstance(record.exc_info[1], Gone))
 
 
 async def _answer(host: Host, token: str, request: Request) -> Answer:
