@@ -7,10 +7,16 @@ flag is not declared. The last two are ``unittest.SkipTest``, which hypothesis p
 from __future__ import annotations
 
 import unittest
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from conformance.wire.canonical import same
+from conformance.wire.json_text import pruned
+
+LEVELS = 20
+"""A message shows what is nested so deep, and leaves out the rest."""
+LONGEST_PATH = 100
+"""A pointer goes into a value so deep, and points at what holds the difference where that lies deeper."""
 
 
 class CheckFailed(AssertionError):
@@ -40,26 +46,36 @@ class NotApplicable(unittest.SkipTest):
     """The target does not declare a flag that the check needs; the text names it."""
 
 
-def difference(expected: Any, seen: Any, pointer: str = "") -> str | None:
+def difference(expected: Any, seen: Any) -> str | None:
     """Return the JSON pointer of the first place where two JSON values differ, None where they are equal."""
     if same(expected, seen):
         return None
-    return next((found for name in _names(expected, seen) for found in _inside(expected, seen, name, pointer)), pointer or "/")
+    path = ""
+    for _ in range(LONGEST_PATH):
+        if (name := _differing(expected, seen)) is None:
+            break
+        path += f"/{name}"
+        if isinstance(expected, Mapping) and (name not in expected or name not in seen):
+            break
+        expected, seen = expected[name], seen[name]
+    return path or "/"
 
 
-def _names(expected: Any, seen: Any) -> list[Any]:
+def _differing(expected: Any, seen: Any) -> Any:
+    """Return the name or index of the first member that is not the same in both, None where there is none to go into."""
     if isinstance(expected, Mapping) and isinstance(seen, Mapping):
-        return sorted(set(expected) | set(seen))
-    if isinstance(expected, list) and isinstance(seen, list):
-        return list(range(min(len(expected), len(seen))))
-    return []
+        names: Iterable[Any] = sorted(set(expected) | set(seen))
+    elif isinstance(expected, list) and isinstance(seen, list):
+        names = range(min(len(expected), len(seen)))
+    else:
+        return None
+    return next((name for name in names if not _alike(expected, seen, name)), None)
 
 
-def _inside(expected: Any, seen: Any, name: Any, pointer: str) -> Iterator[str]:
+def _alike(expected: Any, seen: Any, name: Any) -> bool:
     if isinstance(expected, Mapping) and (name not in expected or name not in seen):
-        yield f"{pointer}/{name}"
-    elif (found := difference(expected[name], seen[name], f"{pointer}/{name}")) is not None:
-        yield found
+        return False
+    return same(expected[name], seen[name])
 
 
 def at(value: Any, pointer: str) -> Any:
@@ -75,5 +91,5 @@ def at(value: Any, pointer: str) -> Any:
 
 
 def _short(value: Any, limit: int = 400) -> str:
-    text = repr(value)
+    text = repr(pruned(value, LEVELS))
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

@@ -15,7 +15,9 @@ from hypothesis.errors import Flaky
 
 from conformance.errors import TargetFault, blame
 from conformance.expect import CheckFailed, Inconclusive, NotApplicable
+from conformance.redaction import LEVELS_SHOWN
 from conformance.verdict import Failure, Verdict
+from conformance.wire.json_text import pruned
 
 FLAKY = "flaky: it failed, and did not fail the same way when it was run again: "
 
@@ -67,4 +69,4 @@ def _inside(error: BaseException) -> Iterator[BaseException]:
 
 def _plain(value: Any) -> Any:
     """Return ``value`` as JSON would carry it; what JSON cannot carry becomes its ``repr``."""
-    return json.loads(json.dumps(value, default=repr))
+    return json.loads(json.dumps(pruned(value, LEVELS_SHOWN), default=repr))

@@ -6,12 +6,12 @@ A digest of all of it shows that two runs sent the same; the call that was never
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 
 from conformance.errors import TargetFault
 from conformance.exchange import Call, Reply
 from conformance.transport.shim import Shim
+from conformance.wire import json_text
 
 
 class Listening:
@@ -51,4 +51,5 @@ class Listening:
         self._shim.close()
 
     def _hear(self, call: Call) -> None:
-        self._sum.update(json.dumps([call.caller, call.op, sorted(call.flags), call.payload], sort_keys=True).encode())
+        sent = [call.caller, call.op, sorted(call.flags), call.payload]
+        self._sum.update(json_text.written(sent, ordered=True).encode())

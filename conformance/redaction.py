@@ -7,9 +7,12 @@ from typing import Any
 
 from conformance.exchange import Call, Exchange
 from conformance.verdict import Step
+from conformance.wire.json_text import pruned
 
 SHORTEST_INSIDE = 6
 """A shorter credential is blotted out only where it is a whole string: it may be a part of any word."""
+LEVELS_SHOWN = 100
+"""What is nested deeper is left out: nobody reads it, and a report must be able to write it."""
 
 
 def steps(exchanges: Iterable[Exchange], unanswered: Call | None = None) -> tuple[Step, ...]:
@@ -20,7 +23,11 @@ def steps(exchanges: Iterable[Exchange], unanswered: Call | None = None) -> tupl
     made: list[tuple[Call, Any]] = [(one.call, one.reply.body()) for one in exchanges]
     made += [] if unanswered is None else [(unanswered, None)]
     secrets = {call.credential: f"<credential of {call.caller}>" for call, _ in made if call.credential}
-    return tuple(Step(call.caller, call.op, _blotted(call.payload, secrets), _blotted(body, secrets)) for call, body in made)
+    return tuple(Step(call.caller, call.op, _shown(call.payload, secrets), _shown(body, secrets)) for call, body in made)
+
+
+def _shown(value: Any, secrets: Mapping[str, str]) -> Any:
+    return _blotted(pruned(value, LEVELS_SHOWN), secrets)
 
 
 def _blotted(value: Any, secrets: Mapping[str, str]) -> Any:

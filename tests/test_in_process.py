@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ import pytest
 from conformance.errors import TargetFault
 from conformance.exchange import Call
 from conformance.transport.in_process import InProcess
+from conformance.wire.canonical import same
 
 CALL = Call("memory.describe", {"a": [1]}, "c", frozenset({"y", "x"}))
 
@@ -92,6 +94,93 @@ def test_lone_surrogates_travel() -> None:
 def test_what_json_lacks_is_the_targets_fault(answer: Any) -> None:
     with pytest.raises(TargetFault, match="not JSON"):
         InProcess(Echo(answer)).send(CALL)
+
+
+def nested(levels: int) -> Any:
+    value: Any = "a"
+    for level in range(levels):
+        value = {"a": value} if level % 2 else [value]
+    return value
+
+
+@pytest.mark.parametrize("levels", [500, 2_000, 20_000])
+def test_any_depth_travels_both_ways(levels: int) -> None:
+    provider = Echo()
+    reply = InProcess(provider).send(Call("memory.describe", {"a": nested(levels)}))
+    assert same(provider.seen[0][3], {"a": nested(levels)})
+    assert same(reply.payload, {"a": nested(levels)})
+    assert reply.payload["a"] is not provider.seen[0][3]["a"]
+
+
+def circle(length: int) -> list[Any]:
+    first: list[Any] = []
+    last = first
+    for _ in range(length):
+        last.append([])
+        last = last[0]
+    last.append(first)
+    return first
+
+
+class Treacherous(dict[str, Any]):
+    """Raises while it is written."""
+
+    def items(self) -> Any:
+        raise SystemExit("gone")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (circle(0), "not JSON"),
+        (circle(5_000), "not JSON"),
+        ({"payload": nested(200_000)}, "not JSON"),
+        ({"payload": {"a": "x" * 40_000_000}}, "longer than"),
+        ({"payload": {"a": 10**10_000}}, "not JSON"),
+        ({"payload": Treacherous(a=1)}, "not JSON: SystemExit: gone"),
+        ({"payload": {"a": nested(20_000), "b": {1}}}, "not JSON"),
+        ({"payload": {"a": nested(20_000), "b": float("inf")}}, "not JSON"),
+    ],
+    ids=[
+        "circle",
+        "long circle",
+        "too deep",
+        "too long",
+        "too large a number",
+        "treacherous",
+        "deep and a set",
+        "deep and infinite",
+    ],
+)
+def test_an_answer_that_cannot_be_written_is_the_targets_fault(answer: Any, said: str) -> None:
+    with pytest.raises(TargetFault, match=f"memory.describe: the answer is {said}"):
+        InProcess(Echo(answer)).send(CALL)
+
+
+class Leaving(Echo):
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Any:
+        sys.exit("enough")
+
+
+class LeavingLater:
+    async def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Any:
+        sys.exit("enough")
+
+    async def control(self, name: str, payload: Any) -> Any:
+        raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("provider", [Leaving(), LeavingLater()])
+def test_a_provider_cannot_end_the_run(provider: Any) -> None:
+    with closing(InProcess(provider)) as shim:
+        with pytest.raises(TargetFault, match="raised SystemExit: enough"):
+            shim.send(CALL)
+        assert [str(reply) for reply in shim.send_all([CALL])] == ["memory.describe: the provider raised SystemExit: enough"]
+
+
+def test_a_provider_that_cancels_itself_is_at_fault() -> None:
+    with closing(InProcess(LeavingLater())) as shim, pytest.raises(TargetFault, match="raised CancelledError"):
+        shim.send(Call("control.hello", {}))
 
 
 @pytest.mark.parametrize("provider", [Raising(), Asynchronous()])

@@ -6,7 +6,6 @@ What the provider prints goes to stderr, so that it does not get between the ans
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 import threading
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from contextlib import redirect_stdout
 from typing import Any, BinaryIO
 
 from conformance.serving.host import Host
+from conformance.wire import json_text
 from conformance.wire.vocabulary import Code
 
 Line = bytes | None
@@ -43,14 +43,14 @@ def _read(source: BinaryIO, loop: asyncio.AbstractEventLoop, lines: asyncio.Queu
 async def _reply(host: Host, line: bytes, sink: BinaryIO) -> None:
     message = _message(line)
     answer = await _answer(host, message)
-    sink.write(json.dumps({"id": message.get("id"), **answer}).encode("ascii") + b"\n")
+    sink.write(json_text.written({"id": message.get("id"), **answer}).encode("ascii") + b"\n")
     sink.flush()
 
 
 def _message(line: bytes) -> Mapping[str, Any]:
     try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
+        message = json_text.read(line.decode("utf-8"), strict=False)
+    except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
 

@@ -7,7 +7,6 @@ surroundings: a redirect, a content coding or an answer that is too long is a fa
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
@@ -18,6 +17,7 @@ from conformance.exchange import Call, Reply
 from conformance.transport.reading import ANSWER_LIMIT, read_json
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim, read_answer
+from conformance.wire import json_text
 
 KEEP_ALIVE_SECONDS = 2.0
 """Less than any server waits, so that no call meets a connection that is just being closed."""
@@ -94,7 +94,7 @@ class Http:
         return _read(call.op, status, body)
 
     async def _exchange(self, call: Call) -> tuple[int, bytes]:
-        body = json.dumps(call.payload).encode("ascii")
+        body = json_text.written(call.payload).encode("ascii")
         async with self._client.stream("POST", self._url(call.op), content=body, headers=self._headers_of(call)) as response:
             _refuse_detours(call.op, response)
             answer = bytearray()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import signal
 import threading
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
@@ -19,9 +18,13 @@ from typing import Any, Protocol
 
 from conformance.errors import NoAnswer, TargetFault, blame
 from conformance.exchange import Call, Reply
+from conformance.transport.reading import ANSWER_LIMIT
 from conformance.transport.shim import read_answer
+from conformance.wire import json_text
 
 Answer = Mapping[str, Any]
+_PASSED_ON = (TargetFault, KeyboardInterrupt)
+"""What comes out of a provider's code and is not its own: the alarm that interrupts it, and the person who does."""
 
 
 class Provider(Protocol):
@@ -87,9 +90,9 @@ class InProcess:
             if call.is_control:
                 return self._provider.control(call.op, payload)
             return self._provider.call(call.credential, sorted(call.flags), call.op, payload)
-        except TargetFault:
+        except _PASSED_ON:
             raise
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: it is not the provider's to end the run
             raise TargetFault(f"{call.op}: the provider raised {blame(error)}") from error
 
     def _outcome(self, call: Call) -> Reply | TargetFault:
@@ -111,27 +114,34 @@ class InProcess:
 
 async def _awaited(answer: Awaitable[Any], op: str, deadline: float) -> Any:
     try:
-        return await asyncio.wait_for(_as_coroutine(answer), deadline)
-    except TargetFault:
-        raise
+        return await asyncio.wait_for(_as_coroutine(answer, op), deadline)
     except TimeoutError as error:
         raise NoAnswer(f"{op}: no answer within {deadline:g} s") from error
-    except Exception as error:
+    except asyncio.CancelledError as error:
         raise TargetFault(f"{op}: the provider raised {blame(error)}") from error
 
 
-async def _as_coroutine(answer: Awaitable[Any]) -> Any:
-    return await answer
+async def _as_coroutine(answer: Awaitable[Any], op: str) -> Any:
+    try:
+        return await answer
+    except (*_PASSED_ON, asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise TargetFault(f"{op}: the provider raised {blame(error)}") from error
 
 
 def _copied(payload: Any) -> Any:
-    return json.loads(json.dumps(payload))
+    return json_text.read(json_text.written(payload), strict=False)
 
 
 def _through_json(answer: Any, op: str) -> Any:
     try:
-        return json.loads(json.dumps(answer, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
+        return json_text.read(json_text.written(answer, strict=True, limit=ANSWER_LIMIT))
+    except _PASSED_ON:
+        raise
+    except json_text.TooLong as error:
+        raise TargetFault(f"{op}: the answer is longer than {ANSWER_LIMIT} bytes") from error
+    except BaseException as error:  # whatever an object of the provider's does while it is written
         raise TargetFault(f"{op}: the answer is not JSON: {blame(error)}") from error
 
 

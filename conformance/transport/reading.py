@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
-from typing import Any, NoReturn
+from typing import Any
 
 from conformance.errors import TargetFault, blame
+from conformance.wire import json_text
 
 ANSWER_LIMIT = 32 * 2**20
 """No answer is longer, in bytes: an export chunk is the longest that the contract has, and is far shorter."""
@@ -15,22 +14,11 @@ ANSWER_LIMIT = 32 * 2**20
 def read_json(op: str, text: bytes) -> Any:
     """Read a JSON text: strict UTF-8, no NaN or infinity, no number beyond the doubles. Raises ``TargetFault`` naming ``op``."""
     try:
-        return json.loads(text.decode("utf-8"), parse_constant=_no_number, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        return json_text.read(text.decode("utf-8"))
+    except ValueError as error:
         raise TargetFault(f"{op}: the answer is not JSON: {blame(error)}: {excerpt(text)}") from error
 
 
 def excerpt(text: bytes) -> str:
     """Show the beginning of what came, in one line."""
     return ascii(text[:80].decode("utf-8", "replace")) + ("…" if len(text) > 80 else "")
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is beyond every double")
-    return number

@@ -6,7 +6,6 @@ any more is ended, and the next call finds a new one: the checks that come after
 
 from __future__ import annotations
 
-import json
 import shlex
 import time
 from collections import deque
@@ -20,6 +19,7 @@ from conformance.transport.child import Child, Overlong
 from conformance.transport.reading import ANSWER_LIMIT, excerpt, read_json
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim, read_answer
+from conformance.wire import json_text
 
 STARTING = 3
 """So many deadlines may pass until the first answer of a process: it must start first."""
@@ -159,7 +159,7 @@ def _line(number: int, call: Call) -> bytes:
     else:
         flags = sorted(call.flags)
         message = {"id": number, "credential": call.credential, "flags": flags, "op": call.op, "payload": call.payload}
-    return json.dumps(message).encode("ascii") + b"\n"
+    return json_text.written(message).encode("ascii") + b"\n"
 
 
 def _already(child: Child) -> bytes | None:

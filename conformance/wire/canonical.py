@@ -6,10 +6,12 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import rfc8785
+
+from conformance.wire.json_text import pieces
 
 # The standard encoder, written in C, writes like RFC 8785: strings, literals and integers below 10**15, and names in the right
 # order where that of code points is that of UTF-16 (below the surrogates). Everything else takes the library's way.
@@ -34,7 +36,11 @@ def canonical(value: Any) -> bytes:
         return rfc8785.dumps(value)
     except (ValueError, RecursionError):
         # The library refuses large integers and recurses; what has no form at all is refused below as well.
-        return b"".join(_pieces(value))
+        return _piece_by_piece(value)
+
+
+def _piece_by_piece(value: Any) -> bytes:
+    return "".join(pieces(value, _scalar, _by_utf16, ",", ":")).encode()
 
 
 def _plainly(value: Any) -> bytes | None:
@@ -103,33 +109,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _pieces(value: Any) -> Iterator[bytes]:
-    """Write the form piece by piece without recursion; text that is due later waits on a stack with the values."""
-    todo: list[bytes | tuple[Any]] = [(value,)]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, bytes):
-            yield item
-        elif isinstance(item[0], dict):
-            todo.extend(reversed(_object_parts(item[0])))
-        elif isinstance(item[0], (list, tuple)):
-            todo.extend(reversed(_array_parts(item[0])))
-        else:
-            yield _scalar(item[0])
-
-
-def _object_parts(value: dict[str, Any]) -> list[bytes | tuple[Any]]:
-    parts: list[bytes | tuple[Any]] = [b"{"]
-    for name in sorted(value, key=_utf16):
-        parts += [b"," if len(parts) > 1 else b"", _scalar(name), b":", (value[name],)]
-    return [*parts, b"}"]
-
-
-def _array_parts(value: list[Any] | tuple[Any, ...]) -> list[bytes | tuple[Any]]:
-    parts: list[bytes | tuple[Any]] = [b"["]
-    for item in value:
-        parts += [b"," if len(parts) > 1 else b"", (item,)]
-    return [*parts, b"]"]
+def _by_utf16(value: Mapping[str, Any]) -> list[str]:
+    return sorted(value, key=_utf16)
 
 
 def _utf16(name: str) -> bytes:
@@ -139,9 +120,9 @@ def _utf16(name: str) -> bytes:
         raise NotCanonical("an unpaired surrogate in a member name has no canonical form") from error
 
 
-def _scalar(value: Any) -> bytes:
+def _scalar(value: Any) -> str:
     try:
-        return rfc8785.dumps(float(value) if _is_number(value) else value)
+        return rfc8785.dumps(float(value) if _is_number(value) else value).decode()
     except (OverflowError, rfc8785.CanonicalizationError) as error:
         what = "an unpaired surrogate" if isinstance(value, str) else "a non-finite number"
         raise NotCanonical(f"{what} has no canonical form") from error

@@ -15,6 +15,8 @@ from conformance.wire.vocabulary import Code
 from tests.seeded.fault import Fault, Patch, patched
 
 RULE = "MEM-R004"
+RECURSION = 900
+"""How deep code goes that calls itself, where nobody counts before: a request that is a little too deep is still refused well."""
 
 Repair = Callable[[Bundle, Operation, Any], Any]
 
@@ -96,6 +98,15 @@ def _falling_over_depth(original: Any) -> Any:
     return refuse_deep
 
 
+def _recursive(original: Any) -> Any:
+    def refuse_deep(bundle: Bundle, operation: Operation, payload: Any) -> None:
+        if dispatch.is_deeper(payload, RECURSION):
+            raise RecursionError("maximum recursion depth exceeded")
+        original(bundle, operation, payload)
+
+    return refuse_deep
+
+
 def _falling_over_surrogates(original: Any) -> Any:
     def payload_digest(request: Doc) -> str:
         try:
@@ -140,6 +151,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a deeply nested request ends in the internal error",
         patched(Patch(dispatch, "refuse_deep", _falling_over_depth)),
+    ),
+    Fault(
+        "r004_recursion_ends_in_the_internal_error",
+        RULE,
+        "a request that is nested deeper than the language's own recursion goes ends in the internal error",
+        patched(Patch(dispatch, "refuse_deep", _recursive)),
+        source="F27",
     ),
     Fault(
         "r004_surrogate_ends_in_the_internal_error",
