@@ -6,7 +6,6 @@ was not changed. Receipts, which only grow in number, are found by the numbers t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from immutables import Map
 
 from conformance.oracle import receipts, store
 from conformance.oracle.state import Doc, Ledger, Space
+from conformance.wire import json_text
 
 HEAD = "head"
 RECEIPTS = "receipts"
@@ -30,10 +30,10 @@ class Entry(NamedTuple):
 def changed(before: Space, after: Space, numbers: Iterable[int]) -> Iterator[Entry]:
     """Walk the entries in which two versions of a space differ; ``numbers`` were given out between them."""
     if before.facts is not after.facts or before.version != after.version:
-        yield Entry(HEAD, "", json.dumps([after.facts, after.version]))
+        yield Entry(HEAD, "", json_text.written([after.facts, after.version]))
     for number in (*before.jobs, *numbers):
         if (receipt := after.receipts.docs.get(number)) is not None:
-            yield Entry(RECEIPTS, json.dumps(number), json.dumps(receipt))
+            yield Entry(RECEIPTS, json_text.written(number), json_text.written(receipt))
     old = _maps(before)
     for part, now in _maps(after).items():
         yield from _differences(part, old[part], now)
@@ -43,7 +43,7 @@ def space_of(space_id: str, entries: Iterable[Entry]) -> Space:
     """Give the space that has these entries."""
     parts: dict[str, list[tuple[Any, Any]]] = {part: [] for part in (HEAD, RECEIPTS, *_maps(Space("")))}
     for part, key, value in entries:
-        parts[part].append((json.loads(key) if key else key, json.loads(value or "null")))
+        parts[part].append((_read(key) if key else key, _read(value or "null")))
     [(_, (facts, version))] = parts[HEAD]
     return store.load_space(
         {
@@ -57,6 +57,10 @@ def space_of(space_id: str, entries: Iterable[Entry]) -> Space:
             **{name: [[key, *row] for key, row in parts[name]] for name in store.TABLES},
         }
     ).having(receipts=_ledger(parts[RECEIPTS]))
+
+
+def _read(text: str) -> Any:
+    return json_text.read(text, strict=False)
 
 
 def _ledger(found: Iterable[tuple[int, Doc]]) -> Ledger:
@@ -79,6 +83,6 @@ def _differences(part: str, before: Map[Any, Any], after: Map[Any, Any]) -> Iter
     for key, value in after.items():
         if (old := before.get(key)) is not value:
             new += old is None
-            yield Entry(part, json.dumps(key), json.dumps(value))
+            yield Entry(part, json_text.written(key), json_text.written(value))
     if len(after) != len(before) + new:
-        yield from (Entry(part, json.dumps(key), None) for key in before if key not in after)
+        yield from (Entry(part, json_text.written(key), None) for key in before if key not in after)

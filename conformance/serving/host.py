@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from conformance.oracle import Oracle
 from conformance.transport.in_process import Provider
 from conformance.transport.python_object import provider_at
 from conformance.transport.route import Route
+from conformance.wire import json_text
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code
 
@@ -64,7 +64,7 @@ class Host:
         try:
             answer = await asyncio.to_thread(ask) if self._threads else ask()
             made: Answer = await answer if inspect.isawaitable(answer) else answer
-            json.dumps(made, allow_nan=False)
+            json_text.written(made, strict=True)
         except Gone:
             raise
         except Exception:

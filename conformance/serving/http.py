@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-import json
 import logging
 import socket
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+from functools import cache
 
 import uvicorn
 from starlette.applications import Starlette
@@ -21,31 +19,16 @@ from starlette.types import Receive, Scope, Send
 
 from conformance.exchange import CONTROL_PREFIX
 from conformance.serving.host import Answer, Gone, Host
+from conformance.serving.openapi import document
+from conformance.serving.statuses import status_of
+from conformance.wire import json_text
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code
 
 LOOPBACK = "127.0.0.1"
 REQUEST_LIMIT = 16 * 2**20
 """No request is longer, in bytes."""
-CONFLICT = 409
-STATUS: Mapping[Code, int] = MappingProxyType(
-    {
-        Code.MALFORMED_REQUEST: 400,
-        Code.INVALID_VALUE: 400,
-        Code.NOT_AUTHENTICATED: 401,
-        Code.FLAG_NOT_NEGOTIATED: 403,
-        Code.NOT_AUTHORIZED: 403,
-        Code.UNKNOWN_OPERATION: 404,
-        Code.NOT_FOUND: 404,
-        Code.LIMIT_EXCEEDED: 413,
-        Code.IMPORT_INVALID: 422,
-        Code.SPACE_FROZEN: 423,
-        Code.SUBJECT_FENCED: 423,
-        Code.CONTEXT_FENCED: 423,
-        Code.INTERNAL: 500,
-    }
-)
-"""The status of an error code; a code that is not named is a conflict."""
+CONTRACT_PATH = "/openapi.json"
 
 
 class Broken(Response):
@@ -70,8 +53,16 @@ def application(host: Host, token: str) -> Starlette:
         except Gone:
             return Broken()
 
+    async def contract(request: Request) -> Response:  # noqa: ARG001 - the signature of an endpoint
+        return Response(await asyncio.to_thread(described), media_type="application/json")
+
+    @cache
+    def described() -> bytes:
+        return json_text.written(document(host.bundle)).encode("ascii")
+
+    routes = [Route(CONTRACT_PATH, contract, methods=["GET"]), Route("/{op:path}", answer, methods=["POST"])]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
-    return Starlette(routes=[Route("/{op:path}", answer, methods=["POST"])], middleware=[hosts])
+    return Starlette(routes=routes, middleware=[hosts])
 
 
 def listening(port: int) -> socket.socket:
@@ -108,10 +99,10 @@ def _tells(record: logging.LogRecord) -> bool:
 
 async def _answer(host: Host, token: str, request: Request) -> Answer:
     try:
-        payload = json.loads(await _body(request))
+        payload = json_text.read((await _body(request)).decode("utf-8"), strict=False)
     except TooLong:
         return host.refusal(Code.LIMIT_EXCEEDED, f"a request has at most {REQUEST_LIMIT} bytes")
-    except (ValueError, RecursionError):
+    except ValueError:
         return host.refusal(Code.MALFORMED_REQUEST, "the body is not JSON")
     name, bearer = request.path_params["op"], _bearer(request)
     if not name.startswith(CONTROL_PREFIX):
@@ -141,11 +132,5 @@ def _flags(request: Request) -> list[str]:
 
 
 def _response(bundle: Bundle, answer: Answer) -> Response:
-    body, status = (answer["payload"], 200) if "payload" in answer else (answer, _status(bundle, answer["error"]))
-    return Response(json.dumps(body).encode("ascii"), status, media_type="application/json")
-
-
-def _status(bundle: Bundle, error: Any) -> int:
-    code = error.get("code") if isinstance(error, Mapping) else None
-    symbol = bundle.symbol(code) if isinstance(code, str) else None
-    return CONFLICT if symbol is None else STATUS.get(symbol, CONFLICT)
+    body, status = (answer["payload"], 200) if "payload" in answer else (answer, status_of(bundle, answer["error"]))
+    return Response(json_text.written(body).encode("ascii"), status, media_type="application/json")

@@ -6,12 +6,12 @@ The process is ``serve --stdio``. It holds the state; this side holds the connec
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.exchange import CONTROL_PREFIX
 from conformance.serving.host import Answer, Gone
+from conformance.wire import json_text
 
 HELLO = f"{CONTROL_PREFIX}hello"
 RESTART = f"{CONTROL_PREFIX}restart"
@@ -79,7 +79,7 @@ class _Running:
         if self.ended or self._process.stdin is None:
             self._end()
         else:
-            self._process.stdin.write(json.dumps({"id": self._number, **message}).encode("ascii") + b"\n")
+            self._process.stdin.write(json_text.written({"id": self._number, **message}).encode("ascii") + b"\n")
         return await answer
 
     async def kill(self) -> None:
@@ -91,7 +91,7 @@ class _Running:
     async def _read(self) -> None:
         try:
             while self._process.stdout is not None and (line := await self._process.stdout.readline()):
-                answer = json.loads(line)
+                answer = json_text.read(line.decode("utf-8"), strict=False)
                 if (waiting := self._waiting.pop(answer.pop("id"), None)) is not None and not waiting.done():
                     waiting.set_result(answer)
         finally:
