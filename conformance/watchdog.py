@@ -2,7 +2,7 @@
 
 A shim's deadline interrupts a call where that is possible. Where it is not (code that swallows every exception, a lock that
 nobody frees), the worker leaves its check's result in a file and dies; xdist starts another worker, and the results of all other
-checks are kept.
+checks are kept. And where the run itself was killed, its workers do not go on without it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Watchdog:
         self._post = post
         self._patience = DEADLINES * deadline + SPARE_SECONDS
         self._doing: Doing | None = None
+        self._parent = os.getppid()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
     def watch(self, doing: Doing | None) -> None:
@@ -41,6 +42,8 @@ class Watchdog:
         seen, since = self._progress(), time.monotonic()
         while True:
             time.sleep(STEP_SECONDS)
+            if os.getppid() != self._parent:
+                os._exit(1)  # the run was killed; nobody takes a result any more
             now = self._progress()
             if now != seen or (self._doing is not None and self._doing.waits):
                 seen, since = now, time.monotonic()

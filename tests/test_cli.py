@@ -15,6 +15,7 @@ import pytest
 
 from conformance.catalogue import rules
 from conformance.cli import COMMANDS, main
+from conformance.runner import Order
 from conformance.verdict import RunResult, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +50,29 @@ def test_start_up_is_below_three_tenths_of_a_second() -> None:
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     assert min(start_up() for _ in range(5)) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "workers"),
+    [
+        ([], os.cpu_count()),
+        (["--profile", "smoke"], 0),
+        (["--profile", "smoke", "-n", "2"], 2),
+        (["http://h"], 1),
+        (["http://h", "--profile", "smoke"], 1),
+        (["http://h", "-n", "0"], 0),
+    ],
+)
+def test_how_many_workers_there_are(arguments: list[str], workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders: list[Order] = []
+
+    def ordered(order: Order, *_: object) -> RunResult:
+        orders.append(order)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.commands.run.run", ordered)
+    main(["run", *arguments])
+    assert [order.workers for order in orders] == [workers]
 
 
 def test_help_tells_every_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,6 +26,7 @@ from conformance.transport.started import Server, running
 from conformance.verdict import RunResult, Verdict
 from conformance.wire import bundle
 from conformance.wire.vocabulary import Code, Flag
+from tests import hostile_http
 from tests.ports import free_port
 from tests.served import COMMAND, NAME, ROOT
 
@@ -158,3 +161,17 @@ def test_plain_pytest_starts_the_server_too(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", *options, str(module)]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=False)
     assert (ended.returncode, " passed" in ended.stdout) == (0, True), ended.stdout
+
+
+def test_an_exchange_that_a_person_interrupts_leaves_nothing_behind() -> None:
+    with hostile_http.server("never") as base:
+        shim = Http(base, deadline=20)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                shim.send(Call("memory.describe", {}))
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        shim.close()
+        assert asyncio.all_tasks(shim._loop) == set()

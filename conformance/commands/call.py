@@ -8,10 +8,14 @@ from argparse import Namespace
 from typing import Any
 
 from conformance.calling import Called, Who, call, somebody
+from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
 from conformance.errors import BadUsage, TargetFault
+from conformance.redaction import LEVELS_SHOWN
 from conformance.target import Opened, open_target
+from conformance.wire import json_text
 from conformance.wire.bundle import load
+from conformance.wire.json_text import pruned
 
 
 def main(options: Namespace) -> int:
@@ -19,7 +23,7 @@ def main(options: Namespace) -> int:
     find_modules_here()
     bundle, payload = load(options.schemas), _payload(options.payload)
     target = open_target(options.target, bundle=bundle)
-    with target.started():
+    with ended_by_signal(), target.started():
         opened = target.open()
         try:
             flags = opened.facts.flags if options.flags is None else frozenset(filter(None, options.flags.split(",")))
@@ -33,8 +37,8 @@ def main(options: Namespace) -> int:
 
 def _payload(text: str) -> Any:
     try:
-        return json.loads(sys.stdin.read() if text == "-" else text)
-    except (ValueError, RecursionError) as error:
+        return json_text.read(sys.stdin.read() if text == "-" else text, strict=False)
+    except ValueError as error:
         raise BadUsage(f"the payload is not JSON: {error}.") from error
 
 
@@ -49,7 +53,7 @@ def _told(found: Called) -> int:
     for problem in found.request:
         _say(f"the request breaks its schema at {problem.pointer or '/'}: {problem.message}")
     if found.reply is not None:
-        sys.stdout.write(json.dumps(found.reply.body(), indent=2, sort_keys=True) + "\n")
+        sys.stdout.write(json.dumps(pruned(found.reply.body(), LEVELS_SHOWN), indent=2, sort_keys=True) + "\n")
     _say(found.fault or f"the answer is of the contract's form ({found.seconds * 1000:.1f} ms)")
     return 1 if found.fault else 0
 

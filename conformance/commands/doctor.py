@@ -9,6 +9,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
 from conformance.doctor import Findings, Lack, Trip, examine
 from conformance.target import open_target
@@ -22,7 +23,7 @@ def main(options: Namespace) -> int:
     find_modules_here()
     bundle = load(options.schemas)
     target = open_target(options.target, bundle=bundle)
-    with target.started():
+    with ended_by_signal(), target.started():
         opened = target.open()
         try:
             findings = examine(opened, bundle)

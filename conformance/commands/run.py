@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import FrameType
 
 from conformance.catalogue import Rule, named
+from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
 from conformance.commands.telling import reports_of, say
 from conformance.errors import BadUsage
@@ -30,13 +29,13 @@ def main(options: Namespace) -> int:
         target=options.target,
         profile=profile_named(options.profile).name,
         seed=options.seed,
-        workers=_workers(options.workers, options.target),
+        workers=_workers(options),
         schemas=options.schemas,
     )
     chosen = _chosen(options.rules)
     reporting = Reporting(reports_of(options.report))
     find_modules_here()
-    with _stream(options.stream) as streams, _ended_by_signal():
+    with _stream(options.stream) as streams, ended_by_signal():
         with watching(quiet=options.quiet) as progress:
             result = run(order, chosen, Together([progress, reporting, *streams]))
         _over(result, reporting, streams)
@@ -60,26 +59,18 @@ def _stream(path: str | None) -> Iterator[list[Stream]]:
         yield [Stream(file) for file in files]
 
 
-@contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    """Let the signal that asks to end (SIGTERM) do what Ctrl-C does: what is known until then is reported."""
-    before = signal.signal(signal.SIGTERM, _interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
-def _workers(given: int | None, target: str) -> int:
+def _workers(options: Namespace) -> int:
+    """Return how many processes run checks; a few checks are over before workers have even started."""
+    given: int | None = options.workers
     if given is None:
-        return os.cpu_count() or 1 if target == DEFAULT_TARGET else 1
+        return _by_itself(options.profile) if options.target == DEFAULT_TARGET else 1
     if given < 0:
         raise BadUsage(f"-n {given}: the number of workers is 0 or more.")
     return given
+
+
+def _by_itself(profile: str) -> int:
+    return 0 if profile_named(profile).checks is not None else os.cpu_count() or 1
 
 
 def _chosen(texts: Sequence[str]) -> list[Rule]:

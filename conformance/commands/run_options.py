@@ -34,7 +34,8 @@ def add_options(parser: ArgumentParser) -> None:
         default=None,
         metavar="N",
         help="worker processes; 0 runs in this process, without shelter from a provider that kills it "
-        "(default: one for each processor for the oracle, else 1, since each worker opens the target for itself)",
+        "(default: for the oracle one for each processor, and 0 in the profile smoke; else 1, since each worker opens the target "
+        "for itself)",
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")

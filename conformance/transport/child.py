@@ -55,6 +55,11 @@ class Child:
             self._selector.register(number, selectors.EVENT_READ)
 
     @property
+    def group(self) -> int:
+        """The process group that the process leads."""
+        return self._process.pid
+
+    @property
     def said(self) -> str:
         """The last that the process wrote on stderr."""
         return bytes(self._stderr).decode("utf-8", "replace")

@@ -59,8 +59,10 @@ class Http:
         return False
 
     def close(self) -> None:
-        """Close the connections and the event loop."""
+        """Close the connections and the event loop, also where an exchange was interrupted."""
         if not self._loop.is_closed():
+            for task in asyncio.all_tasks(self._loop):
+                task.cancel()
             self._loop.run_until_complete(self._client.aclose())
             self._loop.close()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from conformance.errors import BadTarget
+from conformance.transport.guardian import Guardian
 
 READY_SECONDS = 30.0
 """So long a server may take until it is ready."""
@@ -42,12 +43,18 @@ def running(server: Server | None) -> Iterator[None]:
     if server is None:
         yield
         return
-    process = _spawned(server)
+    guardian = Guardian()
     try:
-        _await_ready(process, server)
-        yield
+        process = _spawned(server)
+        guardian.watch(process.pid)
+        try:
+            _await_ready(process, server)
+            yield
+        finally:
+            _stop(process, server)
+            guardian.forget(process.pid)
     finally:
-        _stop(process, server)
+        guardian.close()
 
 
 def _spawned(server: Server) -> subprocess.Popen[str]:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import BadTarget, NoAnswer, TargetFault
-from conformance.exchange import Call, Reply
+from conformance.exchange import CONTROL_PREFIX, Call, Reply
 from conformance.transport.child import Child, Overlong
+from conformance.transport.guardian import Guardian
 from conformance.transport.reading import ANSWER_LIMIT, excerpt, read_json
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim, read_answer
@@ -25,6 +26,10 @@ STARTING = 3
 """So many deadlines may pass until the first answer of a process: it must start first."""
 REMEMBERED = 1000
 """So many calls are remembered whose answer was given up for a wrong line, to tell it from a foreign one when it comes."""
+
+HELLO = f"{CONTROL_PREFIX}hello"
+RESTART = f"{CONTROL_PREFIX}restart"
+"""A restart is the shim's own to do: it holds the process."""
 
 Outcome = Reply | TargetFault
 
@@ -42,6 +47,7 @@ class Stdio:
         self._env = dict(env or {})
         self._cwd = cwd
         self._child: Child | None = None
+        self._guardian: Guardian | None = None
         self._started = False
         self._number = 0
         self._late: deque[int] = deque(maxlen=REMEMBERED)
@@ -60,6 +66,18 @@ class Stdio:
 
     def send_all(self, calls: Sequence[Call]) -> list[Outcome]:
         """Write all calls at once, then pair the answers (see ``Shim``)."""
+        place = next((index for index, call in enumerate(calls) if call.op == RESTART), None)
+        return self._exchanged(calls, len(calls)) if place is None else self._amid_a_kill(calls, place)
+
+    def _amid_a_kill(self, calls: Sequence[Call], place: int) -> list[Outcome]:
+        """Write all calls but the restart at ``place``, and kill the process when so many of them are answered."""
+        outcomes = self._exchanged([*calls[:place], *calls[place + 1 :]], place)
+        self._give_up()
+        begun = self.send(Call(HELLO, {}))
+        return [*outcomes[:place], begun, *outcomes[place:]]
+
+    def _exchanged(self, calls: Sequence[Call], enough: int) -> list[Outcome]:
+        """Write all calls at once, then pair the answers until ``enough`` calls have theirs."""
         child = self._running()
         waiting = {self._number + index + 1: call for index, call in enumerate(calls)}
         self._number += len(calls)
@@ -67,10 +85,10 @@ class Stdio:
             child.write(_line(number, call))
         until = time.monotonic() + self._deadline * (1 if self._started else STARTING)
         found: dict[int, Outcome] = {}
-        while len(found) < len(waiting) and self._child is child:
+        while len(found) < enough and self._child is child:
             self._take_one(child, until, waiting, found)
         self._take_rest(child, waiting, found)
-        return [found[number] for number in waiting]
+        return [found.get(number) or NoAnswer(f"{call.op}: not answered when it was killed") for number, call in waiting.items()]
 
     def restart(self) -> bool:
         """Kill the process without a goodbye; the next call finds another one."""
@@ -81,7 +99,10 @@ class Stdio:
         """Say goodbye by the end of its input, then end what is left of it."""
         if self._child is not None:
             self._child.leave()
-            self._child = None
+            self._let_go(self._child)
+        if self._guardian is not None:
+            self._guardian.close()
+            self._guardian = None
 
     # -- the process
 
@@ -91,14 +112,25 @@ class Stdio:
                 self._child = Child(self._command, env=self._env, cwd=self._cwd)
             except OSError as error:
                 raise BadTarget(f"target stdio:{shlex.join(self._command)}: it cannot be started: {error.strerror}.") from error
+            self._guarded(self._child)
             self._started = False
             self._late.clear()
         return self._child
 
+    def _guarded(self, child: Child) -> None:
+        if self._guardian is None:
+            self._guardian = Guardian()
+        self._guardian.watch(child.group)
+
+    def _let_go(self, child: Child) -> None:
+        self._child = None
+        if self._guardian is not None:
+            self._guardian.forget(child.group)
+
     def _give_up(self) -> None:
         if self._child is not None:
             self._child.kill()
-            self._child = None
+            self._let_go(self._child)
 
     # -- answers
 
