@@ -1,0 +1,192 @@
+"""Grants: issuance along trees and webs, revocation, and what they show of themselves."""
+
+from __future__ import annotations
+
+from conformance.machine import coverage, draws
+from conformance.machine.acts.records import UNKNOWN
+from conformance.machine.duo import Actor
+from conformance.machine.stage import Stage
+from conformance.oracle import authority
+from conformance.oracle.state import Doc
+
+
+def grant(stage: Stage) -> None:
+    """Let root grant somebody something."""
+    space_id = stage.space_id()
+    _issue(stage, space_id, stage.roots[space_id], draws.shape(stage))
+
+
+def delegate(stage: Stage) -> None:
+    """Let somebody hand on what is near one of their issuing grants: inside it, or wider in one dimension."""
+    space_id = stage.space_id()
+    issuer = stage.pick(stage.people)
+    held = stage.space(space_id).grants.of(issuer.principal_id)
+    issuing = [one for one in held if draws.ISSUE in one["capabilities"]] if stage.chance(0.85) else held
+    if not issuing:
+        shape = draws.shape(stage)
+        _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": _with_issue(shape)}, issuer)
+        return
+    _issue(stage, space_id, issuer, draws.near(stage, stage.pick(issuing[-4:])))
+
+
+def _with_issue(shape: Doc) -> list[str]:
+    return list(dict.fromkeys((*shape["capabilities"], draws.ISSUE)))
+
+
+def _issue(stage: Stage, space_id: str, issuer: Actor, shape: Doc, grantee: Actor | None = None) -> None:
+    grantee = grantee or stage.pick(stage.people)
+    members = {"grantee_id": grantee.principal_id, **shape, **draws.extensions(stage)}
+    coverage.agree(stage.model, issuer.principal_id, space_id, shape)
+    stage.ask(issuer, "grants.grant", space_id, **members)
+
+
+def regrant(stage: Stage) -> None:
+    """Grant again exactly what was granted before, and perhaps revoked since."""
+    space_id = stage.space_id()
+    held = [one for one in stage.space(space_id).grants.all() if one["issuer_id"] != one["grantee_id"]]
+    if not held:
+        return grant(stage)
+    again = stage.pick(held)
+    names = ("grantee_id", "capabilities", "subject_ids", "context_ids", "shared_access", "expires_at")
+    issuer = stage.actor_of(again["issuer_id"], space_id)
+    stage.ask(issuer, "grants.grant", space_id, **{name: again[name] for name in names if name in again})
+    return None
+
+
+def revoke(stage: Stage) -> None:
+    """Revoke a grant, as its issuer, as root, or as somebody; hardly ever root's own."""
+    space_id = stage.space_id()
+    root = stage.roots[space_id]
+    held = [one for one in stage.space(space_id).grants.all() if one["grantee_id"] != root.principal_id]
+    if not held or stage.chance(0.03):
+        stage.ask(stage.someone(space_id), "grants.revoke", space_id, grant_id=UNKNOWN)
+        return
+    chosen = stage.pick(held)
+    actor = stage.actor_of(chosen["issuer_id"], space_id) if stage.chance(0.5) else stage.someone(space_id)
+    stage.ask(actor, "grants.revoke", space_id, grant_id=chosen["grant_id"])
+
+
+def list_own(stage: Stage) -> None:
+    """List somebody's own grants."""
+    space_id = stage.space_id()
+    stage.listed(stage.someone(space_id), "grants.list", space_id, draws.limits(stage), view="own")
+
+
+def list_all(stage: Stage) -> None:
+    """List all grants of a space, and check that no chain has reached beyond its beginning."""
+    space_id = stage.space_id()
+    stage.listed(stage.someone(space_id), "grants.list", space_id, draws.limits(stage), view="admin")
+    coverage.require_closed(stage.space(space_id).grants.all())
+
+
+def probe(stage: Stage) -> None:
+    """Let somebody do one thing at the edge of what they hold: just inside a grant, or just outside in one dimension."""
+    space_id = stage.space_id()
+    actor = stage.pick(stage.people)
+    turn = stage.model.turn(actor.principal_id, "memory.records.get", stage.space(space_id))
+    held = turn.grants or stage.space(space_id).grants.of(actor.principal_id)
+    held = [one for one in held if authority.is_active(one)] or held
+    if not held:
+        return grant(stage)
+    for _ in range(2):
+        edge = _edge(stage, stage.pick(held))
+        stage.pick(PROBES)(stage, space_id, actor, edge)
+    return None
+
+
+def _edge(stage: Stage, one: Doc) -> Doc:
+    """Give a placement that a grant names, or one beside it."""
+    subjects = one.get("subject_ids", stage.names.subjects) if stage.chance(0.75) else stage.names.subjects
+    contexts = one.get("context_ids", stage.names.contexts) if stage.chance(0.75) else stage.names.contexts
+    placed = {"subject_id": stage.pick(subjects)}
+    return placed if stage.chance(0.3) else {**placed, "context_id": stage.pick(contexts)}
+
+
+def _select(scope: Doc) -> Doc:
+    if "context_id" in scope:
+        return {"subject_id": scope["subject_id"], "mode": "contexts", "context_ids": [scope["context_id"]]}
+    return {"subject_id": scope["subject_id"], "mode": "shared"}
+
+
+def _create(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "records.create", space_id, kind="note", content={"text": "a"}, scope=scope)
+
+
+def _capture(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "capture", space_id, kind="note", content={"text": "a"}, scope=scope)
+
+
+def _list(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.listed(actor, "records.list", space_id, selection=_select(scope))
+
+
+def _candidates(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.listed(actor, "candidates.list", space_id, selection=_select(scope))
+
+
+def _recall(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "recall", space_id, selection=_select(scope), budget={"max_records": 5})
+
+
+def _profile(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "profile.get", space_id, subject_id=scope["subject_id"])
+
+
+def _write_profile(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    kind = stage.pick(stage.names.kinds)
+    found = stage.space(space_id).profiles.get((scope["subject_id"], kind))
+    expected = None if found is None else found["revision"]
+    members = {"subject_id": scope["subject_id"], "kind": kind, "content": {"text": "a"}, "expected_revision": expected}
+    stage.ask(actor, "profile.update", space_id, **members)
+
+
+def _subject(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "subjects.get", space_id, subject_id=scope["subject_id"])
+
+
+def _ensure(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    stage.ask(actor, "subjects.ensure", space_id, subject_id=scope["subject_id"])
+
+
+def _read(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    placed = [one for one in stage.space(space_id).records.of(scope["subject_id"]) if one["scope"] == scope]
+    if placed:
+        stage.ask(actor, "records.get", space_id, record_id=stage.pick(placed)["record_id"])
+
+
+def _update(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    placed = [one for one in stage.space(space_id).records.of(scope["subject_id"]) if one["scope"] == scope]
+    if placed:
+        one = stage.pick(placed)
+        stage.ask(actor, "records.update", space_id, record_id=one["record_id"], expected_revision=one["revision"], kind="fact")
+
+
+def _move(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    placed = [one for one in stage.space(space_id).records.of(scope["subject_id"]) if "tombstone" not in one]
+    if placed:
+        one = stage.pick(placed)
+        members = {"record_id": one["record_id"], "expected_revision": one["revision"], "to_scope": scope}
+        stage.ask(actor, "records.promote", space_id, **members)
+
+
+def _review(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    placed = [
+        one
+        for one in stage.space(space_id).candidates.of(scope["subject_id"])
+        if one["capture_scope"] == scope and one["state"] == "pending"
+    ]
+    if placed:
+        one = stage.pick(placed)
+        decision = stage.pick(({"action": "promote", "kind": "note"}, {"action": "discard"}))
+        members = {"candidate_id": one["candidate_id"], "expected_revision": one["revision"], "decision": decision}
+        stage.ask(actor, "candidates.review", space_id, **members)
+
+
+def _admin(stage: Stage, space_id: str, actor: Actor, _scope: Doc) -> None:
+    stage.listed(actor, "grants.list", space_id, view="admin")
+
+
+PROBES = (
+    _create, _capture, _list, _candidates, _recall, _profile, _write_profile, _subject, _ensure, _read, _update, _move, _review,
+    _admin,
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""The bench's levers: time that passes, what is held, restarts."""
+
+from __future__ import annotations
+
+from conformance.machine import draws
+from conformance.machine.stage import Stage
+from strategies.timestamps import just_after
+
+QUARTER = 95 * 86_400
+
+
+def pass_time(stage: Stage) -> None:
+    """Let some time pass; rarely months."""
+    stage.advance(QUARTER if stage.chance(0.03) else stage.random.choice((1, 1, 2, 5, 60, 4000)))
+
+
+def to_an_end(stage: Stage) -> None:
+    """Go to the very end of a grant, or just before or after it, and let its grantee read, issue and be listed."""
+    space_id = stage.space_id()
+    ends = [one for one in stage.space(space_id).grants.all() if one.get("expires_at", "") > stage.model.now]
+    ends = [one for one in ends if one["state"] == "active" and one["expires_at"] < "9000"]
+    if not ends or not stage.sight.timed:
+        return pass_time(stage)
+    one = min(ends, key=lambda grant: str(grant["expires_at"])) if stage.chance(0.6) else stage.pick(ends)
+    end: str = one["expires_at"]
+    options = [end, f"{end[:19]}Z", just_after(end), f"{end[:19]}.3Z", f"{end[:19]}.00015Z"]
+    later = [now for now in options if now >= stage.model.now]
+    stage.set_clock(stage.pick(later) if later else stage.model.now)
+    _use(stage, space_id, one["grantee_id"])
+    return None
+
+
+def _use(stage: Stage, space_id: str, grantee_id: str) -> None:
+    actor = stage.actor_of(grantee_id, space_id)
+    for subject_id in stage.some(stage.names.subjects, 2):
+        stage.listed(actor, "records.list", space_id, selection={"subject_id": subject_id, "mode": "all_authorized"})
+        stage.ask(actor, "subjects.get", space_id, subject_id=subject_id)
+    stage.listed(actor, "spaces.list", space_id)
+    exports = [one for one in stage.space(space_id).exports.rows if stage.parcels.is_taken(space_id, str(one))]
+    if exports:
+        stage.ask(actor, "exports.get", space_id, export_id=stage.pick(exports), ordinal=0)
+    issuing = [one for one in stage.space(space_id).grants.of(grantee_id) if draws.ISSUE in one["capabilities"]]
+    if issuing:
+        shape = draws.near(stage, stage.pick(issuing))
+        stage.ask(actor, "grants.grant", space_id, grantee_id=stage.pick(stage.people).principal_id, **shape)
+
+
+def hold(stage: Stage) -> None:
+    """Hold what may be pending; or let it settle."""
+    stage.hold(not stage.duo.held)
+
+
+def restart(stage: Stage) -> None:
+    """Restart the provider, and use what it knew."""
+    stage.restart()
+    space_id = stage.space_id()
+    root = stage.roots[space_id]
+    stage.listed(root, "spaces.list", space_id)
+    for done in [one for one in stage.duo.done[-40:] if not one.code][-3:]:
+        stage.send(done.actor, done.op, done.request)
+    _read_receipts(stage, space_id)
+
+
+def _read_receipts(stage: Stage, space_id: str) -> None:
+    receipts = list(stage.space(space_id).receipts.docs.values())
+    for receipt in receipts[-2:]:
+        actor = stage.actor_of(receipt["principal_id"], space_id)
+        stage.ask(actor, "receipts.get", space_id, receipt_id=receipt["receipt_id"])

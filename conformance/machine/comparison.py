@@ -1,0 +1,165 @@
+"""Two answers side by side: what the model says, what the target said, and the first member in which they differ.
+
+Every member is compared exactly but those that ``freedom`` names. A document's table gives a comparator for each such member;
+inside content, extensions and selections everything is exact, whatever a member is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from conformance.wire.bundle import instant
+from conformance.wire.canonical import canonical, same
+
+
+class Difference(NamedTuple):
+    """The first place where two answers differ: a JSON pointer into the answer, what the model has there, what was seen."""
+
+    pointer: str
+    expected: Any
+    seen: Any
+
+
+@dataclass(slots=True)
+class Sight:
+    """What comparing remembers. ``timed``: the target's clock stands where the model's does.
+
+    ``digests`` pairs the target's state digests with the model's; ``kept`` holds members that are the target's own but do not
+    change, as they were first seen.
+    """
+
+    timed: bool = True
+    digests: dict[str, str] = field(default_factory=dict)
+    own_digests: dict[str, str] = field(default_factory=dict)
+    kept: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+
+Comparator = Callable[[Sight, Any, Any, str], Difference | None]
+Table = Mapping[str, Comparator]
+
+
+# -- comparators
+
+
+def exact(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare as JSON."""
+    if expected == seen and same(expected, seen):
+        return None
+    return None if same(expected, seen) else _narrowed(expected, seen, pointer)
+
+
+def _narrowed(expected: Any, seen: Any, pointer: str) -> Difference:
+    if isinstance(expected, Mapping) and isinstance(seen, Mapping):
+        for name in sorted({*expected, *seen}):
+            if name not in expected or name not in seen or not same(expected[name], seen[name]):
+                inner = expected.get(name), seen.get(name)
+                return _narrowed(*inner, f"{pointer}/{name}")
+    return Difference(pointer, expected, seen)
+
+
+def free(_sight: Sight, _expected: Any, _seen: Any, _pointer: str) -> Difference | None:
+    """Leave a member to the target."""
+    return None
+
+
+def moment(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare Timestamps as instants, to within a second; where the target's clock is its own, only that there is one."""
+    if not isinstance(seen, str) or not isinstance(expected, str):
+        return Difference(pointer, expected, seen)
+    if not sight.timed or seen == expected or _seconds_apart(expected, seen) < 1:
+        return None
+    return Difference(pointer, expected, seen)
+
+
+def _seconds_apart(one: str, other: str) -> Fraction:
+    (first, digits), (second, others) = instant(one), instant(other)
+    if first == second:
+        return Fraction(0)
+    return abs(_position(first, digits) - _position(second, others))
+
+
+def _position(whole: str, digits: str) -> Fraction:
+    date, _, clock = whole.partition("T")
+    year, month, day = (int(part) for part in date.split("-"))
+    hour, minute, second = (int(part) for part in clock.split(":"))
+    days = (year * 12 + month) * 31 + day
+    return Fraction(((days * 24 + hour) * 60 + minute) * 60 + second) + Fraction(int(digits or 0), 10 ** len(digits))
+
+
+def as_instant(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare Timestamps as instants, exactly."""
+    alike = isinstance(seen, str) and isinstance(expected, str) and instant(seen) == instant(expected)
+    return None if alike else Difference(pointer, expected, seen)
+
+
+def as_set(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare arrays as sets."""
+    if expected == seen:
+        return None
+    return (
+        None if {canonical(one) for one in expected} == {canonical(one) for one in seen} else Difference(pointer, expected, seen)
+    )
+
+
+def paired_digest(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare state digests by equality alone: one of the target's belongs to one of the model's."""
+    mine, theirs = sight.digests.setdefault(seen, expected), sight.own_digests.setdefault(expected, seen)
+    if mine == expected and theirs == seen:
+        return None
+    return Difference(pointer, theirs, seen)
+
+
+def classification(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare whether the signals name cognition; all else is advice."""
+    mine, theirs = "cognition" in expected["signals"], "cognition" in seen["signals"]
+    return None if mine == theirs else Difference(f"{pointer}/signals", expected["signals"], seen["signals"])
+
+
+def document(table: Table) -> Comparator:
+    """Make the comparator of an object whose members are compared by ``table``, and exactly where it names none."""
+
+    def compare(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+        if not isinstance(expected, Mapping) or not isinstance(seen, Mapping):
+            return exact(sight, expected, seen, pointer)
+        for name in expected.keys() | seen.keys():
+            if name not in expected or name not in seen:
+                return Difference(f"{pointer}/{name}", expected.get(name), seen.get(name))
+        for name, value in expected.items():
+            found = table.get(name, exact)(sight, value, seen[name], f"{pointer}/{name}")
+            if found is not None:
+                return found
+        return None
+
+    return compare
+
+
+def keeping(key: str, members: Sequence[str], one: Comparator) -> Comparator:
+    """Compare by ``one``; ``members`` are the target's own, as they were first seen for the object that ``key`` names."""
+
+    def compare(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+        found = one(sight, expected, seen, pointer)
+        if found is not None:
+            return found
+        for member in members:
+            kept = sight.kept.setdefault((str(seen[key]), member), seen[member])
+            if kept != seen[member]:
+                return Difference(f"{pointer}/{member}", kept, seen[member])
+        return None
+
+    return compare
+
+
+def listed(key: Callable[[Mapping[str, Any]], str], one: Comparator) -> Comparator:
+    """Make the comparator of an array of documents in any order, which ``key`` names."""
+
+    def compare(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+        mine, theirs = {key(doc): doc for doc in expected}, {key(doc): doc for doc in seen}
+        if len(theirs) != len(seen) or set(mine) != set(theirs):
+            return Difference(pointer, sorted(mine), sorted(map(key, seen)))
+        found = (one(sight, doc, theirs[name], f"{pointer}/{name}") for name, doc in mine.items())
+        return next((difference for difference in found if difference is not None), None)
+
+    return compare

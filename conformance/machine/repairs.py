@@ -1,0 +1,310 @@
+"""All the codes that a refusal may carry: with two reasons present at once, either may be told (protocol.md, preamble).
+
+The model tells one reason. It is put right in a state or a request that is only imagined, and the model is asked again, until it
+accepts or there is nothing left to put right. What a caller may not see is no reason that it may be told (section 5, Visibility).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from conformance.machine.model import NO_LIMIT, Asked, Model
+from conformance.oracle import candidates, fences, imports, records
+from conformance.oracle.choices import Limits
+from conformance.oracle.refusals import Refusal
+from conformance.oracle.state import Doc, Space, State, Table
+from conformance.oracle.turn import Env
+from conformance.wire.vocabulary import Code, Field
+
+MOST = 8
+
+LACKING = frozenset({Code.NOT_AUTHORIZED, Code.NOT_FOUND})
+"""What a caller is told that lacks coverage."""
+
+# What a caller without coverage may be told instead: it rests on the request, or on what every caller of the space sees.
+OPEN_REASONS = frozenset({Code.LIMIT_EXCEEDED, Code.SPACE_FROZEN, Code.SPACE_NOT_FROZEN, Code.INVALID_VALUE, Code.KEY_REUSED})
+OF_THE_REQUEST = frozenset({Code.LIMIT_EXCEEDED, Code.INVALID_VALUE, Code.KEY_REUSED})
+
+NOWHERE = "\0imagined"
+
+
+class Imagined(NamedTuple):
+    """A state, a request and a provider's surroundings that are only imagined."""
+
+    state: State
+    asked: Asked
+    env: Env
+
+    @property
+    def space(self) -> Space:
+        """The space that the request names; an empty one where there is none."""
+        space_id = self.asked.request.get("space_id", "")
+        return self.state.spaces.get(space_id) or Space(space_id)
+
+    def having(self, **members: Any) -> Imagined:
+        """Give this with other members of the space."""
+        return self._replace(state=self.state.having(self.space.having(**members), self.state.number))
+
+    def asking(self, **members: Any) -> Imagined:
+        """Give this with other members of the request."""
+        return self._replace(asked=replace(self.asked, request={**self.asked.request, **members}))
+
+    def facts(self, **members: Any) -> Imagined:
+        """Give this with other space-level facts."""
+        return self.having(facts={**self.space.facts, **members})
+
+
+Repair = Callable[[Model, Imagined, Refusal], Imagined | None]
+
+
+def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env | None = None) -> Mapping[Code, Refusal]:
+    """Give every code that the refusal of this call may carry, with the model's refusal for it; the model's own comes first."""
+    found = {refusal.symbol: refusal}
+    present = Imagined(state, replace(asked, named=None, pends=False), env or model.env)
+    open_to = None if refusal.symbol not in LACKING else _open_to(model, present)
+    for _ in range(MOST):
+        following = REPAIRS.get(refusal.symbol, _nothing)(model, present, refusal)
+        if following is None:
+            return found
+        present = following
+        _, reply = model.step(present.state, present.asked, present.env)
+        if not isinstance(reply, Refusal):
+            return found
+        refusal = reply
+        if open_to is None and refusal.symbol in LACKING:
+            open_to = _open_to(model, present)
+        if open_to is None or refusal.symbol in open_to:
+            found.setdefault(refusal.symbol, refusal)
+    return found
+
+
+def _open_to(model: Model, present: Imagined) -> frozenset[Code]:
+    """Give what the caller may be told although it lacks coverage: nothing of a space that it cannot see."""
+    asked = present.asked
+    if not model.turn(asked.caller, asked.op, present.space, present.state).grants:
+        return OF_THE_REQUEST
+    named = any(name in asked.request for name in ("scope", "to_scope"))
+    return OPEN_REASONS | {Code.CONTEXT_FENCED} if named else OPEN_REASONS
+
+
+# -- repairs
+
+
+def _nothing(_model: Model, _present: Imagined, _refusal: Refusal) -> Imagined | None:
+    return None
+
+
+def _fresh_key(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return present.asking(idempotency_key=NOWHERE)
+
+
+def _covered(model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
+    """Give the caller one grant of everything, and make the subjects that are named."""
+    space = present.space
+    if not space.facts:
+        return None
+    if NOWHERE not in space.grants:
+        made = _everything(model, present)
+        return present.having(grants=space.grants.add(NOWHERE, present.asked.caller, model.state.number, made))
+    return _peopled(present)
+
+
+def _everything(model: Model, present: Imagined) -> Doc:
+    capabilities = list(model.bundle.schema(model.bundle.model_ref("GrantCapability"))["enum"])
+    return {
+        "grant_id": NOWHERE,
+        "grantee_id": present.asked.caller,
+        "issuer_id": NOWHERE,
+        "capabilities": capabilities,
+        "shared_access": "write",
+        "state": fences.ACTIVE,
+        "revision": 1,
+    }
+
+
+def _peopled(present: Imagined) -> Imagined | None:
+    wanted = [name for name in _subjects_named(present) if name not in present.space.subjects]
+    if not wanted:
+        return None
+    subjects = present.space.subjects
+    for number, name in enumerate(wanted):
+        subjects = subjects.add(name, "", -number, {"subject_id": name, "state": fences.ACTIVE, "revision": 1})
+    return present.having(subjects=subjects)
+
+
+def _subjects_named(present: Imagined) -> list[str]:
+    request = present.asked.request
+    places = [request, *(request.get(name, {}) for name in ("scope", "to_scope", "selection"))]
+    candidate = present.space.candidates.get(request.get("candidate_id", ""))
+    places += [] if candidate is None else [candidate["capture_scope"]]
+    return [place["subject_id"] for place in places if "subject_id" in place]
+
+
+def _thawed(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return present.facts(state=fences.ACTIVE)
+
+
+def _frozen(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return present.facts(state=fences.FROZEN)
+
+
+def _unfenced(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return present.having(subjects=_each(present.space.subjects, lambda doc: {**doc, "state": fences.ACTIVE}))
+
+
+def _each(table: Table, change: Callable[[Doc], Doc]) -> Table:
+    for key, row in table.rows.items():
+        table = table.change(key, change(row.doc))
+    return table
+
+
+def _opened(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return present.facts(fenced_context_ids=[])
+
+
+def _unlimited(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    limits = Limits(NO_LIMIT, max_page=NO_LIMIT, max_fragments=NO_LIMIT, max_chunk_items=NO_LIMIT)
+    return present._replace(env=replace(present.env, choices=replace(present.env.choices, limits=limits)))
+
+
+def _expecting(_model: Model, present: Imagined, refusal: Refusal) -> Imagined | None:
+    """Expect the revision that is stored."""
+    request = present.asked.request
+    actual = refusal.details["actual_revision"]
+    if "expected_authority_generation" in request:
+        return present.asking(expected_authority_generation=actual)
+    if "expected_state_digest" in request:
+        kept = {name: value for name, value in request.items() if name != "expected_state_digest"}
+        return present._replace(asked=replace(present.asked, request=kept))
+    return present.asking(expected_revision=actual)
+
+
+def _pending_again(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    candidate = present.space.candidates.rows[present.asked.request["candidate_id"]].doc
+    again = {**candidate, "state": candidates.PENDING}
+    return present.having(candidates=present.space.candidates.change(candidate["candidate_id"], again))
+
+
+def _alive_again(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return _record(present, lambda record: {name: value for name, value in record.items() if name != "tombstone"})
+
+
+def _record(present: Imagined, change: Callable[[Doc], Doc]) -> Imagined:
+    record_id = present.asked.request["record_id"]
+    changed = change(present.space.records.rows[record_id].doc)
+    return present.having(records=present.space.records.change(record_id, changed))
+
+
+def _valid(model: Model, present: Imagined, refusal: Refusal) -> Imagined | None:
+    """Put the value right that cannot be taken: another subject, a kind that lacks, a cognition record."""
+    request, field = present.asked.request, refusal.details.get("field")
+    if field == model.bundle.field(Field.TO_SUBJECT):
+        subject_id = present.space.records.rows[request["record_id"]].doc["scope"]["subject_id"]
+        return present.asking(to_scope={**request["to_scope"], "subject_id": subject_id})
+    if field == model.bundle.field(Field.DECISION_KIND):
+        return present.asking(decision=_kinded(request["decision"]))
+    if field == model.bundle.field(Field.COGNITION):
+        # 5 before 8 is fixed (section 6): no limit is told where a cognition record is malformed.
+        return _unlimited(model, _without_cognition(present), refusal)
+    return None
+
+
+def _kinded(decision: Doc) -> Doc:
+    if "fragments" in decision:
+        return {**decision, "fragments": [{"kind": "note", **fragment} for fragment in decision["fragments"]]}
+    return {"kind": "note", **decision}
+
+
+def _without_cognition(present: Imagined) -> Imagined:
+    request = dict(present.asked.request)
+    if "content" in request:
+        request["content"] = _bare(request["content"])
+    if "decision" in request:
+        decision = dict(request["decision"])
+        if "content_override" in decision:
+            decision["content_override"] = _bare(decision["content_override"])
+        if "fragments" in decision:
+            decision["fragments"] = [{**one, "content": _bare(one["content"])} for one in decision["fragments"]]
+        request["decision"] = decision
+    return present._replace(asked=replace(present.asked, request=request))
+
+
+def _bare(content: Doc) -> Doc:
+    return {name: value for name, value in content.items() if name != "cognition"}
+
+
+def _complete(model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    subject_id, profiles = present.asked.request["selection"]["subject_id"], present.space.profiles
+    for number, kind in enumerate(model.described["required_profile_kinds"]):
+        if (subject_id, kind) not in profiles:
+            document = {"kind": kind, "subject_id": subject_id, "revision": 1}
+            profiles = profiles.add((subject_id, kind), subject_id, -number, document)
+    return present.having(profiles=profiles)
+
+
+# -- what is in the wrong state, by operation
+
+
+def _switched(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    frozen = fences.is_frozen(present.space)
+    return present.facts(state=fences.ACTIVE if frozen else fences.FROZEN)
+
+
+def _moved_away(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
+    return _record(present, lambda record: {**record, "scope": {**records.placement(record), "context_id": NOWHERE}})
+
+
+def _fence_turned(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
+    target = present.asked.request["target"]
+    if "subject_id" not in target:
+        return None
+    state = fences.ACTIVE if present.asked.request["action"] != "unfence" else fences.FENCED
+    subject = present.space.subjects.rows[target["subject_id"]].doc
+    return present.having(subjects=present.space.subjects.change(target["subject_id"], {**subject, "state": state}))
+
+
+def _import_in(state: str) -> Repair:
+    def repair(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
+        import_id = present.asked.request.get("import_id", "")
+        held = present.space.imports.get(import_id)
+        if held is None or held["state"] == state:
+            return None
+        return present.having(imports=present.space.imports.change(import_id, {**held, "state": state}))
+
+    return repair
+
+
+WRONG_STATES: Mapping[str, Repair] = {
+    "memory.spaces.freeze": _switched,
+    "memory.spaces.unfreeze": _switched,
+    "memory.records.promote": _moved_away,
+    "memory.subjects.fence": _fence_turned,
+    "memory.imports.activate": _import_in(imports.STAGED),
+    "memory.imports.stage": _import_in(imports.STAGING),
+}
+
+
+def _right_state(model: Model, present: Imagined, refusal: Refusal) -> Imagined | None:
+    return WRONG_STATES.get(present.asked.op, _nothing)(model, present, refusal)
+
+
+REPAIRS: Mapping[Code, Repair] = {
+    Code.KEY_REUSED: _fresh_key,
+    Code.NOT_AUTHORIZED: _covered,
+    Code.NOT_FOUND: _covered,
+    Code.SPACE_FROZEN: _thawed,
+    Code.SPACE_NOT_FROZEN: _frozen,
+    Code.SUBJECT_FENCED: _unfenced,
+    Code.SUBJECT_ARCHIVED: _unfenced,
+    Code.CONTEXT_FENCED: _opened,
+    Code.LIMIT_EXCEEDED: _unlimited,
+    Code.REVISION_STALE: _expecting,
+    Code.REVISION_AHEAD: _expecting,
+    Code.CANDIDATE_CONSUMED: _pending_again,
+    Code.RECORD_TOMBSTONED: _alive_again,
+    Code.INVALID_VALUE: _valid,
+    Code.WRONG_STATE: _right_state,
+    Code.PROFILE_INCOMPLETE: _complete,
+}

@@ -1,0 +1,62 @@
+"""Calls that are sent at once: they must be answered as if they came one after another, in some order.
+
+The model's state is a value, so each order is tried from the same one; the first that explains every answer is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import permutations
+
+from conformance.exchange import Call, Reply
+from conformance.machine.disagreement import Disagreement, Kind
+from conformance.machine.duo import Actor, Done, Duo
+from conformance.machine.judging import Judged
+from conformance.machine.model import Asked
+from conformance.oracle.state import Doc, State
+
+MOST = 4
+"""More calls than these have too many orders."""
+
+Sent = tuple[Actor, str, Doc]
+
+
+def at_once(duo: Duo, sent: Sequence[Sent]) -> list[Reply]:
+    """Send calls at once and judge the answers together. Raises ``Disagreement`` where no order explains them.
+
+    What may be pending is not sent at once: when it settles is no answer.
+    """
+    calls = [Call(op, request, actor.credential, duo.flags, actor.name) for actor, op, request in sent]
+    replies: list[Reply] = duo.timed(sent[0][1], lambda: duo.world.at_once(calls))
+    duo.share.calls += len(calls) - 1
+    started = time.perf_counter()
+    asked = [duo.asked(actor, op, request, reply) for (actor, op, request), reply in zip(sent, replies, strict=True)]
+    duo.model.state = _explained(duo, asked, replies)
+    for (actor, op, request), reply in zip(sent, replies, strict=True):
+        duo.done.append(Done(actor, op, request, reply.code or ""))
+    duo.share.suite += time.perf_counter() - started
+    return replies
+
+
+def _explained(duo: Duo, asked: Sequence[Asked], replies: Sequence[Reply]) -> State:
+    first: Disagreement | None = None
+    for order in permutations(range(len(asked))):
+        judged = _in_order(duo, [(asked[index], replies[index]) for index in order])
+        if judged.disagreement is None:
+            return judged.state
+        first = first or judged.disagreement
+    told = [reply.code or "accepted" for reply in replies]
+    rule = first.rule if first is not None else "R016"
+    raise Disagreement(rule, asked[0].op, Kind.STATE, reason="no order explains calls at once", seen=told) from first
+
+
+def _in_order(duo: Duo, steps: Sequence[tuple[Asked, Reply]]) -> Judged:
+    state = duo.model.state
+    judged = Judged(state, {})
+    for asked, reply in steps:
+        judged = duo.judge.judge(state, asked, reply)
+        if judged.disagreement is not None:
+            return judged
+        state = judged.state
+    return judged
