@@ -45,6 +45,13 @@ def _failure(reply: Reply) -> str:
     return str(receipt["error"].get("code", "")) if failed else ""
 
 
+def _unannotated(reply: Reply) -> Reply:
+    """Leave out the answer's own ``extensions``: a provider may mark each answer there as it likes (section 1)."""
+    if reply.payload is None or "extensions" not in reply.payload:
+        return reply
+    return Reply({name: value for name, value in reply.payload.items() if name != "extensions"}, reply.error)
+
+
 class Client:
     """Sends calls through a shim and judges the form of what comes back."""
 
@@ -74,6 +81,26 @@ class Client:
         seconds = time.perf_counter() - started
         return [self._settled(call, reply, trace, seconds) for call, reply in zip(calls, replies, strict=True)]
 
+    def send_amid(self, control: Call, calls: Sequence[Call], place: int, trace: Trace) -> list[Reply | None]:
+        """Send calls at the same time with a control call at ``place`` among them that may cost answers: None for a lost one.
+
+        Raises ``TargetFault`` where the control itself is not answered or refused, and as ``send`` does.
+        """
+        for call in calls:
+            self._check_request(call)
+        started = time.perf_counter()
+        outcomes = self.shim.send_all([*calls[:place], control, *calls[place:]])
+        seconds = time.perf_counter() - started
+        pulled = outcomes.pop(place)
+        if isinstance(pulled, TargetFault):
+            raise pulled
+        if pulled.error is not None:
+            raise TargetFault(f"{control.op} was refused: {pulled.code}: {pulled.error.get('message', '')}")
+        return [
+            None if isinstance(outcome, TargetFault) else self._received(call, outcome, trace, seconds)
+            for call, outcome in zip(calls, outcomes, strict=True)
+        ]
+
     def _settled(self, call: Call, reply: Reply | TargetFault, trace: Trace, seconds: float) -> Reply:
         if isinstance(reply, TargetFault):
             raise reply
@@ -83,8 +110,8 @@ class Client:
         exchange = Exchange(call, reply, seconds)
         trace.add(exchange)
         self.tally.count(exchange)
-        self._check_reply(call, reply)
-        return reply
+        self.judge(call, reply)
+        return _unannotated(reply)
 
     def _check_request(self, call: Call) -> None:
         validator = self.bundle.request(call.op)
@@ -92,7 +119,8 @@ class Client:
             problem = validator.problems(call.payload)[0]
             raise SuiteFault(f"{call.op}: the suite's own request is invalid at {problem.pointer or '/'}: {problem.message}")
 
-    def _check_reply(self, call: Call, reply: Reply) -> None:
+    def judge(self, call: Call, reply: Reply) -> None:
+        """Judge the form of an answer. Raises ``CheckFailed``."""
         if reply.error is None:
             self._check_success(call, reply)
         else:

@@ -30,6 +30,11 @@ class Kind(StrEnum):
     FORM = "form"
     MEMBER = "member"
     ABSENT = "absent"
+    FRESH = "fresh"
+    AT_MOST = "at_most"
+    HOLDS = "holds"
+    LACKS = "lacks"
+    SEALED = "sealed"
     ITEMS = "items"
     SAME = "same"
     ONE_COMMITS = "one_commits"
@@ -49,7 +54,7 @@ class Origin(StrEnum):
 class Party:
     """A caller. ``principal`` is the symbol of its principal id, ``space`` that of the space whose root it is ("": of none).
 
-    ``credential`` is what it shows: None for nothing, else a text in which ``$name`` is the credential of the party ``name``.
+    ``credential`` is what it shows: None for nothing, else a text in which ``${name}`` is the credential of the party ``name``.
     """
 
     name: str
@@ -58,12 +63,18 @@ class Party:
     credential: str | None = None
 
 
+def shown_by(name: str) -> str:
+    """Return how the credential of the party ``name`` is written."""
+    return f"${{{name}}}"
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """One call: ``answer`` is what the target said when it was found (symbolic; None for nothing).
 
     ``names`` maps symbols to JSON pointers into the answer. ``flags`` are those negotiated, None for all that the file names.
     Neighbours with the same ``together`` above 0 are sent at the same time. ``malformed``: it breaks its schema on purpose.
+    ``also`` is the outcome (an error code, "" for success) that a right provider was seen to give instead, where it is another.
     """
 
     caller: str
@@ -74,15 +85,20 @@ class Said:
     flags: tuple[str, ...] | None = None
     together: int = 0
     malformed: bool = False
+    also: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What must be so, judged from the answers alone; ``call`` is the number of the call, from 0.
 
+    A part ``[record_id=$record1]`` of a pointer is the item of a list with that member.
+
     - ``accepted``: it succeeds; ``refused``: with one of ``codes`` and with these ``details``.
     - ``form``: the answer is of the contract's form (schema, code, retry class).
-    - ``member``: the member at ``pointer`` is ``value``; ``absent``: there is none.
+    - ``member``: the member at ``pointer`` is ``value``; ``absent``: there is none; ``fresh``: it stands in no earlier answer;
+      ``at_most``: it is a number, or a list so long, of ``value`` at most; ``holds``: it is a list with ``value`` in it;
+      ``lacks``: without; ``sealed``: it is the digest of the rest of the object that it is in.
     - ``items``: the list at ``pointer`` holds exactly ``value``, in any order; told by their member ``by``, where given.
     - ``same``: the member at ``pointer`` ("": the whole answer) is that of the call ``other``.
     - ``one_commits``: exactly one of ``calls`` succeeds.
@@ -145,9 +161,9 @@ class Counterexample:
         """Build it from ``to_json``'s object. Raises ``ValueError`` for another format."""
         if value.get("format") != FORMAT:
             raise ValueError(f"a counterexample of format {value.get('format')!r}; this suite reads {FORMAT}")
-        given = {name: tuple(found) if isinstance(found, list) else found for name, found in value.items() if name != "format"}
+        given: dict[str, Any] = {name: _tuple(found) for name, found in value.items() if name != "format"}
         given["calls"] = tuple(_said(call) for call in value["calls"])
-        given["callers"] = tuple(Party(**party) for party in value.get("callers", ()))
+        given["callers"] = tuple(Party(**{"principal": "", **party}) for party in value.get("callers", ()))
         given["expectation"] = _expectation(value["expectation"])
         given["origin"] = Origin(value.get("origin", Origin.RULE))
         given["seen"] = value.get("seen")
@@ -159,7 +175,7 @@ class Counterexample:
             "format": FORMAT,
             **_told(self),
             "callers": [_told(party) | {"credential": party.credential} for party in self.callers],
-            "calls": [_told(said) | {"payload": said.payload, "answer": said.answer} for said in self.calls],
+            "calls": [_told_call(said) for said in self.calls],
             "expectation": _told(self.expectation) | _pinned(self.expectation),
         }
 
@@ -175,6 +191,12 @@ def _told(value: Any) -> dict[str, Any]:
         if member not in (None, "", 0, (), False) and member != {}:
             told[each.name] = _json(member)
     return told
+
+
+def _told_call(said: Said) -> dict[str, Any]:
+    flags = {} if said.flags is None else {"flags": list(said.flags)}
+    also = {} if said.also is None else {"also": said.also}
+    return _told(said) | flags | also | {"payload": said.payload, "answer": said.answer}
 
 
 def _json(member: Any) -> Any:
@@ -201,6 +223,11 @@ PINNED: Mapping[Kind, Sequence[str]] = MappingProxyType(
         Kind.FORM: ("call",),
         Kind.MEMBER: ("call", "pointer", "value"),
         Kind.ABSENT: ("call", "pointer"),
+        Kind.FRESH: ("call", "pointer"),
+        Kind.AT_MOST: ("call", "pointer", "value"),
+        Kind.HOLDS: ("call", "pointer", "value"),
+        Kind.LACKS: ("call", "pointer", "value"),
+        Kind.SEALED: ("call", "pointer"),
         Kind.ITEMS: ("call", "pointer", "value"),
         Kind.SAME: ("call", "pointer", "other"),
         Kind.ONE_COMMITS: ("call", "calls"),
@@ -211,9 +238,13 @@ PINNED: Mapping[Kind, Sequence[str]] = MappingProxyType(
 """The members that an expectation of a kind has always."""
 
 
+def _tuple(found: Any) -> Any:
+    return tuple(found) if isinstance(found, list) else found
+
+
 def _said(value: Mapping[str, Any]) -> Said:
     flags = value.get("flags")
-    return Said(**{**value, "flags": None if flags is None else tuple(flags)})
+    return Said(**{"caller": "", **value, "flags": None if flags is None else tuple(flags)})
 
 
 def _expectation(value: Mapping[str, Any]) -> Expectation:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from conformance.bench import Bench
 from conformance.check import Check
+from conformance.counterexample import Counterexample
 from conformance.judging import FLAKY, Judgement, judge
 from conformance.listening import Listening
 from conformance.redaction import steps
@@ -34,6 +35,7 @@ class Doing:
     listening: Listening | None = None
     traceback: str = ""
     waits: bool = False
+    counterexample: Counterexample | None = None
 
     def judgement(self) -> Judgement:
         """Return the verdict as far as the check has run."""
@@ -64,6 +66,7 @@ class Doing:
             exercised=() if tally is None else tuple(sorted(tally.exercised)),
             seen=() if tally is None else tuple(Pair(op, code, count) for (op, code), count in sorted(tally.seen.items())),
             sent="" if self.listening is None else self.listening.digest,
+            counterexample=self.counterexample,
             flaky=judged.reason.startswith(FLAKY),
         )
 

@@ -9,7 +9,8 @@ import hashlib
 from collections.abc import Sequence
 
 from conformance.errors import TargetFault
-from conformance.exchange import Call, Reply
+from conformance.exchange import CONTROL_PREFIX, Call, Reply
+from conformance.histories import History
 from conformance.transport.shim import Shim
 from conformance.wire import json_text
 
@@ -20,6 +21,7 @@ class Listening:
     def __init__(self, shim: Shim) -> None:
         self._shim = shim
         self._sum = hashlib.sha256()
+        self.history = History()
         self.unanswered: Call | None = None
         self.shared = shim.shared
 
@@ -32,19 +34,29 @@ class Listening:
         """Carry one call (see ``Shim``)."""
         self._hear(call)
         self.unanswered = call
-        reply = self._shim.send(call)
+        try:
+            reply = self._shim.send(call)
+        except TargetFault:
+            self.history.add([call], [None])
+            raise
         self.unanswered = None
+        self.history.add([call], [reply])
         return reply
 
     def send_all(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
         """Carry calls at the same time where that is possible (see ``Shim``)."""
         for call in calls:
             self._hear(call)
-        return self._shim.send_all(calls)
+        replies = self._shim.send_all(calls)
+        self.history.add(calls, [None if isinstance(reply, TargetFault) else reply for reply in replies])
+        return replies
 
     def restart(self) -> bool:
         """Restart the provider (see ``Shim``)."""
-        return self._shim.restart()
+        restarted = self._shim.restart()
+        if restarted:
+            self.history.add([Call(f"{CONTROL_PREFIX}restart", {"crash": True})], [Reply(payload={})])
+        return restarted
 
     def close(self) -> None:
         """Release what the shim holds."""

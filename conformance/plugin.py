@@ -25,6 +25,7 @@ from conformance.check import MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
+from conformance.finding import Finder
 from conformance.generation import settle
 from conformance.listening import Listening
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
@@ -53,6 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     group.addoption("--post", default=None, help=argparse.SUPPRESS)
     group.addoption("--started", action="store_true", help=argparse.SUPPRESS)
+    group.addoption("--no-counterexamples", action="store_true", help="reduce no failure to its shortest list of calls")
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
 
@@ -70,7 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
             surroundings.enter_context(target.started())
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early)
+    finder = None if option.no_counterexamples else Finder(bundle, seed=option.seed, profile=option.profile)
+    config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early, finder)
 
 
 @pytest.hookimpl(trylast=True)
@@ -101,7 +104,7 @@ def _hands_out(config: pytest.Config) -> bool:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Close the target."""
     if (shared := config.stash.get(_SESSION, None)) is not None:
-        shared.target.close()
+        shared.close()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -177,7 +180,10 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
             doing.bench = shared.bench(doing.check, opened, doing.listening)
             requirements(doing.check, doing.bench)
             yield doing.bench
+            if request.session.exitstatus is pytest.ExitCode.INTERRUPTED and not opened.shim.shared:
+                return  # nobody waits for a provider that is about to end as well
             doing.bench.close()
+            shared.find(doing, opened)
     finally:
         shared.target.release(opened)
 

@@ -49,7 +49,10 @@ _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to run. ``workers`` 0 runs in this process; ``stop_early`` leaves out what follows a rule's first FAIL."""
+    """What to run. ``workers`` 0 runs in this process; ``stop_early`` leaves out what follows a rule's first FAIL.
+
+    ``counterexamples``: each failure is reduced to its shortest list of calls.
+    """
 
     target: str = DEFAULT_TARGET
     profile: str = DEFAULT_PROFILE
@@ -57,6 +60,7 @@ class Order:
     workers: int = 0
     schemas: str | None = None
     stop_early: bool = False
+    counterexamples: bool = True
 
 
 def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
@@ -121,6 +125,7 @@ def _arguments(order: Order) -> list[str]:
     arguments += ["--target", order.target, "--profile", order.profile, "--seed", str(order.seed)]
     arguments += ["--schemas", order.schemas] if order.schemas is not None else []
     arguments += ["--stop-early"] if order.stop_early else []
+    arguments += [] if order.counterexamples else ["--no-counterexamples"]
     return arguments + _workers(order.workers)
 
 

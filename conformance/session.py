@@ -13,8 +13,10 @@ import hypothesis
 from conformance.absence import REFUSALS
 from conformance.bench import Bench
 from conformance.check import Check
+from conformance.doing import Doing
 from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
+from conformance.finding import Finder
 from conformance.judging import LeftOut
 from conformance.profiles import Profile
 from conformance.settings import check_seed, settings_of
@@ -39,6 +41,7 @@ class Session:
     profile: Profile
     seed: int
     stop_early: bool = False
+    finder: Finder | None = None
     _unanswered: int = 0
     _broken: set[str] = field(default_factory=set)
 
@@ -69,6 +72,17 @@ class Session:
             homes=opened.homes,
             logins=opened.logins,
         )
+
+    def find(self, doing: Doing, opened: Opened) -> None:
+        """Make the counterexample of a check that failed, on the way to the target that is still open."""
+        if self.finder is not None and doing.error is not None and doing.listening is not None:
+            doing.counterexample = self.finder.find(doing.check, doing.judgement(), doing.listening.history, opened)
+
+    def close(self) -> None:
+        """Close the target, and what was opened beside it."""
+        self.target.close()
+        if self.finder is not None:
+            self.finder.close()
 
     def admit(self, check: Check) -> None:
         """Raise ``LeftOut`` where the check is not worth running any more."""

@@ -1,0 +1,314 @@
+"""Where the answers of two providers to the same calls differ, beyond what the contract leaves open.
+
+Ids, digests and cursors are paired as they come: what is new on both sides is the same thing, what is known must be the same
+again. Times are compared only with themselves: what stays on one side stays on the other. Lists without order are sets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from conformance.counterexample import Kind
+from conformance.rehearsal import Answered, Heard
+from conformance.symbols import OWN_DIGESTS, START, escaped, is_own_digest, since
+from conformance.wire.bundle import Bundle
+from conformance.wire.canonical import NotCanonical, digest, same
+from conformance.wire.vocabulary import Code
+
+KEYED: Mapping[str, str] = MappingProxyType(
+    {
+        "records": "record_id",
+        "candidates": "candidate_id",
+        "grants": "grant_id",
+        "spaces": "space_id",
+        "documents": "kind",
+        "profiles": "kind",
+        "reflections": "reflection_id",
+    }
+)
+"""The members of answers that list objects, with what names an object there."""
+SETS = frozenset({"fenced_context_ids", "missing_kinds", "missing_required_kinds", "capabilities", "subject_ids", "context_ids"})
+"""Lists of texts whose order says nothing."""
+FREE = frozenset(
+    {
+        "message",
+        "limits",
+        "required_profile_kinds",
+        "engine_policy_version",
+        "protocol_version",
+        "cognition_dimensions",
+        "next_cursor",
+    }
+)
+"""Members that are the provider's own (protocol.md section 4, memory.describe; section 7, Lists)."""
+DETAILS = ("reason", "field", "expected_revision", "actual_revision", "missing_kinds")
+"""The details of an error that the contract determines."""
+_MADE = re.compile(r"(?:^|_)(?:ids?|by|digests?)$")
+_IDS = ("record_id", "candidate_id", "grant_id", "reflection_id", "receipt_id", "export_id", "subject_id", "space_id")
+_VERBATIM = frozenset({"content", "extensions", "selection", "filter", "cognition_filter"})
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place: ``call`` is the number of the call, ``expected`` what the model says there, ``seen`` what the target says.
+
+    A part of ``pointer`` that selects an item of a list has the model's value in it; ``by`` names the items of a list.
+    """
+
+    call: int
+    kind: Kind
+    pointer: tuple[str | tuple[str, str], ...] = ()
+    expected: Any = None
+    seen: Any = None
+    by: str = ""
+
+    @property
+    def shape(self) -> tuple[Kind, tuple[str, ...], str]:
+        """What it has in common with the same difference in another list of calls."""
+        names = tuple("*" if isinstance(part, tuple) or part.isdigit() else part for part in self.pointer)
+        return self.kind, names, str(self.seen) if self.kind in (Kind.ACCEPTED, Kind.REFUSED) else type(self.seen).__name__
+
+
+Place = tuple[str | tuple[str, str], ...]
+
+
+class Comparison:
+    """Compares what a target and a model said to the same calls."""
+
+    def __init__(self, bundle: Bundle, target: Heard, model: Heard, wanted: Sequence[str] = ()) -> None:
+        self._bundle = bundle
+        self._target = target
+        self._model = model
+        self._wanted = frozenset(wanted)
+        self._pairs: dict[str, str] = {}
+        self._back: dict[str, str] = {}
+        self._times: dict[tuple[str, str], tuple[str, str]] = {}
+        self._sent: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        for symbol, value in model.bound.items():
+            if symbol in target.bound and isinstance(value, str) and symbol.startswith(("$space", "$root", "$p")):
+                self._pair(target.bound[symbol], value)
+
+    def differences(self) -> Iterator[Difference]:
+        """Give the differences in the order of the calls."""
+        for number, (target, model) in enumerate(zip(self._target.answers, self._model.answers, strict=False)):
+            self._note(number, target, model)
+            yield from self._answers(number, target, model)
+
+    def _note(self, number: int, target: Answered, model: Answered) -> None:
+        for sent, answered in zip(self._sent, (target, model), strict=True):
+            try:
+                sent[digest(answered.call.payload)] = number
+            except NotCanonical:
+                continue
+
+    # -- one call
+
+    def _answers(self, number: int, target: Answered, model: Answered) -> Iterator[Difference]:
+        if target.call.is_control or model.reply is None or model.broken:
+            return
+        if target.broken or target.reply is None:
+            yield Difference(number, Kind.FORM, seen=target.broken)
+        elif target.outcome != model.outcome:
+            yield from self._outcomes(number, target, model)
+        elif target.reply.error is not None and model.reply.error is not None:
+            yield from self._details(number, target.reply.error, model.reply.error)
+        else:
+            yield from self._bodies(number, target, model)
+
+    def _outcomes(self, number: int, target: Answered, model: Answered) -> Iterator[Difference]:
+        if self._conforms(target, model):
+            return
+        if not model.outcome:
+            yield Difference(number, Kind.ACCEPTED, seen=target.outcome)
+        else:
+            yield Difference(number, Kind.REFUSED, expected=model.outcome, seen=target.outcome)
+
+    def _conforms(self, target: Answered, model: Answered) -> bool:
+        """Say whether both outcomes conform, as far as the check did not want one of them."""
+        if self._wanted and model.outcome in self._wanted and target.outcome not in self._wanted:
+            return False
+        code = self._bundle.code
+        both = {target.outcome, model.outcome}
+        if both <= {code(Code.NOT_AUTHORIZED), code(Code.NOT_FOUND)}:
+            return True
+        if "cognition_filter" in target.call.payload and both <= {code(Code.FLAG_NOT_NEGOTIATED), code(Code.MALFORMED_REQUEST)}:
+            return True
+        return model.outcome == code(Code.CURSOR_INVALID) and not target.outcome
+
+    def _details(self, number: int, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        seen, expected = target.get("details") or {}, model.get("details") or {}
+        for name in DETAILS:
+            if name in expected and not same(expected[name], seen.get(name)):
+                yield Difference(number, Kind.MEMBER, ("error", "details", name), expected[name], seen.get(name))
+
+    def _bodies(self, number: int, target: Answered, model: Answered) -> Iterator[Difference]:
+        operation = self._bundle.operations.get(target.call.op)
+        if operation is None or target.reply is None or model.reply is None:
+            return
+        left, right = dict(target.reply.payload), dict(model.reply.payload)
+        page = target.call.payload.get("page") or {}
+        if operation.lists and ("cursor" in page or "next_cursor" in left or "next_cursor" in right):
+            left.pop(operation.lists, None)
+            right.pop(operation.lists, None)
+        if operation.stem == "recall" and right["truncated"]:
+            yield from self._budgets(number, target.call.payload["budget"], left)
+            for name in ("records", "used_bytes"):
+                left.pop(name), right.pop(name)
+        if "chunk" in right and right["bundle"]["chunk_count"] != 1:
+            left["chunk"], right["chunk"] = ({**side["chunk"], "items": []} for side in (left, right))
+        yield from self._objects(number, (), left, right)
+
+    def _budgets(self, number: int, budget: Mapping[str, int], answer: Mapping[str, Any]) -> Iterator[Difference]:
+        if answer["used_bytes"] > budget.get("max_bytes", answer["used_bytes"]):
+            yield Difference(number, Kind.AT_MOST, ("used_bytes",), budget["max_bytes"], answer["used_bytes"])
+        if len(answer["records"]) > budget.get("max_records", len(answer["records"])):
+            yield Difference(number, Kind.AT_MOST, ("records",), budget["max_records"], len(answer["records"]))
+
+    # -- values
+
+    def _values(self, number: int, place: Place, target: Any, model: Any) -> Iterator[Difference]:
+        name = str(place[-1]) if place and isinstance(place[-1], str) else ""
+        if isinstance(target, Mapping) and isinstance(model, Mapping):
+            yield from self._objects(number, place, target, model)
+        elif isinstance(target, list) and isinstance(model, list):
+            yield from self._lists(number, place, target, model)
+        elif isinstance(target, str) and isinstance(model, str):
+            yield from self._texts(number, place, name, target, model)
+        elif not same(target, model):
+            yield Difference(number, Kind.MEMBER, place, model, target)
+
+    def _objects(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        yield from self._times_of(number, place, target, model)
+        yield from self._seals(number, place, target, model)
+        for name in sorted(set(target) | set(model)):
+            if self._is_free(name, place, model):
+                continue
+            where = (*place, escaped(name))
+            if name not in model:
+                if place[-1:] != ("extensions",):
+                    yield Difference(number, Kind.ABSENT, where, None, target[name])
+            elif name not in target:
+                yield Difference(number, Kind.MEMBER, where, model[name], None)
+            elif name == "signals":
+                yield from self._signals(number, where, target[name], model[name])
+            else:
+                yield from self._values(number, where, target[name], model[name])
+
+    def _is_free(self, name: str, place: Place, model: Mapping[str, Any]) -> bool:
+        inside = _VERBATIM & {part for part in place if isinstance(part, str)}
+        return not inside and (
+            name in FREE
+            or (name.endswith("_at") and name != "expires_at")
+            or (name == "label" and "signals" in model)
+            or (name == "text" and "reflection_id" in model)
+            or (name == "expires_at" and START in self._model.bound)
+        )
+
+    def _signals(self, number: int, place: Place, target: list[str], model: list[str]) -> Iterator[Difference]:
+        if ("cognition" in target) != ("cognition" in model):
+            yield Difference(number, Kind.HOLDS if "cognition" in model else Kind.LACKS, place, "cognition", target)
+
+    def _seals(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        for name in OWN_DIGESTS:
+            if name in model and name in target and is_own_digest(model, name) and not is_own_digest(target, name):
+                yield Difference(number, Kind.SEALED, (*place, name), None, target[name])
+
+    def _times_of(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        """Compare the times of an object with the same times of the same object in an earlier answer."""
+        owner = next((f"{name} {model[name]}" for name in _IDS if name in model), "")
+        if not owner or _VERBATIM & {part for part in place if isinstance(part, str)}:
+            return
+        owner += f" {model.get('kind')}" if "content_digest" in model else ""
+        for name in sorted(set(model) & set(target)):
+            if not name.endswith("_at"):
+                continue
+            before = self._times.get((owner, name))
+            if name == "expires_at":
+                yield from self._ends(number, (*place, name), target[name], model[name])
+            elif before is not None and before[1] == model[name] and before[0] != target[name]:
+                yield Difference(number, Kind.MEMBER, (*place, name), model[name], target[name])
+            self._times[owner, name] = (target[name], model[name])
+
+    def _ends(self, number: int, place: Place, target: str, model: str) -> Iterator[Difference]:
+        if START in self._model.bound:
+            far = 10**9
+            ends = since(self._target.bound[START], target, far), since(self._model.bound[START], model, far)
+            if ends[0] != ends[1] and target != model:
+                yield Difference(number, Kind.MEMBER, place, model, target)
+
+    def _texts(self, number: int, place: Place, name: str, target: str, model: str) -> Iterator[Difference]:
+        inside = _VERBATIM & {part for part in place if isinstance(part, str)}
+        if name == "payload_digest":
+            if self._sent[0].get(target) != self._sent[1].get(model):
+                yield Difference(number, Kind.MEMBER, place, model, target)
+        elif inside or not self._is_made(place) or name == "content_digest":
+            if target != model and self._pairs.get(target) != model:
+                yield Difference(number, Kind.MEMBER, place, model, target)
+        elif target in self._pairs or model in self._back:
+            if self._pairs.get(target) != model:
+                yield Difference(number, Kind.MEMBER if model in self._back else Kind.FRESH, place, model, target)
+        else:
+            self._pair(target, model)
+
+    def _is_made(self, place: Place) -> bool:
+        names = [part for part in place if isinstance(part, str) and not part.isdigit()]
+        return bool(names) and _MADE.search(names[-1]) is not None
+
+    def _pair(self, target: str, model: str) -> None:
+        self._pairs[target] = model
+        self._back[model] = target
+
+    # -- lists
+
+    def _lists(self, number: int, place: Place, target: list[Any], model: list[Any]) -> Iterator[Difference]:
+        name = str(place[-1])
+        if name in SETS:
+            if sorted(map(self._told, target)) != sorted(map(str, model)):
+                yield Difference(number, Kind.ITEMS, place, model, target)
+        elif name in KEYED and all(isinstance(item, Mapping) and KEYED[name] in item for item in (*target, *model)):
+            yield from self._items(number, place, KEYED[name], target, model)
+        elif name == "items":
+            yield from self._parcels(number, place, target, model)
+        elif len(target) != len(model):
+            yield Difference(number, Kind.MEMBER, place, model, target)
+        else:
+            for index, (left, right) in enumerate(zip(target, model, strict=True)):
+                yield from self._values(number, (*place, str(index)), left, right)
+
+    def _told(self, text: Any) -> str:
+        return self._pairs.get(text, str(text))
+
+    def _items(self, number: int, place: Place, by: str, target: list[Any], model: list[Any]) -> Iterator[Difference]:
+        left = {self._told(item[by]): item for item in target}
+        new = [key for key in left if key not in self._back and key not in {item[by] for item in model}]
+        unknown = [item[by] for item in model if item[by] not in left and item[by] not in self._back]
+        if by != "kind":
+            for mine, theirs in zip(new, unknown, strict=False):
+                self._pair(mine, theirs)
+                left[theirs] = left.pop(mine)
+        if set(left) != {item[by] for item in model} or len(target) != len(model):
+            yield Difference(number, Kind.ITEMS, place, [item[by] for item in model], [item[by] for item in target], by)
+            return
+        for item in model:
+            yield from self._values(number, (*place, (by, item[by])), left[item[by]], item)
+
+    def _parcels(self, number: int, place: Place, target: list[Any], model: list[Any]) -> Iterator[Difference]:
+        """Compare the items of a chunk: they come in any order."""
+        left, right = ({self._key(item, mapped): item for item in side} for side, mapped in ((target, True), (model, False)))
+        if set(left) != set(right) or len(target) != len(model):
+            there, here = (sorted(item["type"] for item in side) for side in (model, target))
+            if there != here:
+                yield Difference(number, Kind.ITEMS, place, there, here, "type")
+            return
+        for index, item in enumerate(model):
+            yield from self._values(number, (*place, str(index), "value"), left[self._key(item, False)]["value"], item["value"])
+
+    def _key(self, item: Mapping[str, Any], mapped: bool) -> tuple[str, ...]:
+        value = item["value"]
+        found = next((value[name] for name in (*_IDS, "context_id") if name in value), "")
+        kind = str(value.get("kind")) if "content_digest" in value else ""
+        return str(item["type"]), self._told(found) if mapped else str(found), kind
