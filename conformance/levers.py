@@ -100,6 +100,10 @@ class Levers:
         """
         if not self._shim.restart():
             self.pull("restart", crash=True)
+        self.expect_another()
+
+    def expect_another(self) -> None:
+        """See that another instance answers than the one known last. Raises ``CheckFailed``."""
         before, self.facts = self.facts, hello(self._shim)
         if self.facts.instance == before.instance:
             raise CheckFailed("the provider did not restart: control.hello names the same instance", seen=before.instance)

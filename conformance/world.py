@@ -101,6 +101,14 @@ class World:
             self._remember(call, reply)
         return replies
 
+    def amid(self, control: Call, calls: Sequence[Call], place: int) -> list[Reply | None]:
+        """Send calls at the same time with a control call among them that may cost answers (see ``Client.send_amid``)."""
+        replies = self._client.send_amid(control, calls, place, self.trace)
+        for call, reply in zip(calls, replies, strict=True):
+            if reply is not None:
+                self._remember(call, reply)
+        return replies
+
     def _remember(self, call: Call, reply: Reply) -> None:
         """Keep what the snapshot must look at: the subjects, profiles and receipts of this space, and its grants to take back."""
         receipt = reply.payload.get("receipt") if isinstance(reply.payload, Mapping) else None

@@ -33,6 +33,7 @@ SCENES = frozenset(
         "cargo",
         "crowds",
         "reflecting",
+        "crashing",
     )
 )
 MACHINE = frozenset({"conformance.machine"})
@@ -54,6 +55,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "strategies": frozenset({"conformance.wire"}),
     "invariants": GROUND | CALLERS | SCENES | MACHINE | {"strategies"},
     "reports": frozenset({"conformance.verdict", "conformance.exchange", "conformance.counterexample"}),
+    # what tells what a change of the contract changes: by the strategies, for the bundle and for the suite
+    "conformance.gate": frozenset({"conformance", "strategies"}),
     # what composes: everything but each other's commands
     "conformance": frozenset({"conformance", "reports"}),
 }
