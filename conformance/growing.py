@@ -1,7 +1,7 @@
-"""A result while it grows, and the stream that carries it: JSON lines, one for each thing that happens (point by point a run).
+"""A result while it grows, and the stream that carries it: JSON lines, one for each thing that happens.
 
-A stream whose last line is not there, or not whole, is of a run that was killed: it still reads as a result, which says that it is
-incomplete. The form of a line is reports/schema/stream.schema.json.
+A stream whose last line is not there, or not whole, is of a run that was killed: it still reads as a result, which says that it
+is incomplete. The form of a line is reports/schema/stream.schema.json.
 """
 
 from __future__ import annotations

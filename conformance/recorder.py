@@ -24,7 +24,8 @@ from conformance.watching import Watcher
 class Recorder:
     """A pytest plugin. ``results`` maps node ids to results, ``trouble`` are sentences about the run itself.
 
-    ``reached_end`` is False where somebody interrupted it. ``post`` is where workers that end themselves leave the results of their checks.
+    ``reached_end`` is False where somebody interrupted it. ``post`` is where workers that end themselves leave the results of
+    their checks.
     """
 
     def __init__(self, watcher: Watcher, post: Path) -> None:

@@ -114,8 +114,8 @@ class CheckResult:
 
     ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
     itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same. ``counterexample`` is
-    the shortest list of calls that shows the failure, where one was made. ``flaky``: it failed, and not again. A ``waiver`` leaves
-    the verdict as it is.
+    the shortest list of calls that shows the failure, where one was made. ``flaky``: it failed, and not again. A ``waiver``
+    leaves the verdict as it is.
     """
 
     check_id: str

@@ -8,11 +8,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from conformance.verdict import RunResult
-from reports import json_file, junit
+from reports import badge, html, json_file, junit, markdown
 
 Render = Callable[[RunResult], str]
 
-FORMATS: Mapping[str, Render] = MappingProxyType({"json": json_file.render, "junit": junit.render})
+FORMATS: Mapping[str, Render] = MappingProxyType(
+    {
+        "html": html.render,
+        "markdown": markdown.render,
+        "junit": junit.render,
+        "json": json_file.render,
+        "badge": badge.render,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

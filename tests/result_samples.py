@@ -125,7 +125,7 @@ def big(checks: int, *, failing: int) -> RunResult:
 
 def _sized(rule_id: str, number: int, *, failing: bool) -> CheckResult:
     sentence = f"A caller who holds nothing is told nothing, in the case {number} of all cases that there are."
-    made = CheckResult(
+    return CheckResult(
         f"{rule_id}.a_check_with_a_name_of_the_usual_length_{number}",
         rule_id,
         Verdict.FAIL if failing else Verdict.PASS,
@@ -140,7 +140,6 @@ def _sized(rule_id: str, number: int, *, failing: bool) -> CheckResult:
         failure=Failure("the answer breaks the rule", {"a": 1}, {"a": 2}, "/a") if failing else None,
         trace=STEPS[:2] * 10 if failing else (),
     )
-    return made
 
 
 def _pairs() -> Iterator[Pair]:

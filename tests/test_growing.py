@@ -11,6 +11,7 @@ import sys
 import time
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -27,7 +28,7 @@ SCHEMAS = ROOT / "reports" / "schema"
 
 @cache
 def schema(name: str) -> Draft202012Validator:
-    registry: Registry[object] = Registry()
+    registry: Registry[Any] = Registry()
     for file in SCHEMAS.glob("*.schema.json"):
         resource = Resource.from_contents(json.loads(file.read_text("utf-8")))
         registry = registry.with_resource(f"https://memory-conformance.invalid/{file.name}", resource)

@@ -12,7 +12,7 @@ def add_telling_options(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FORMAT:FILE",
-        help="write a report too: html, markdown, junit, json, jsonl or badge; may be repeated",
+        help="write a report too: html, markdown, junit, json or badge; may be repeated",
     )
     loudness = parser.add_mutually_exclusive_group()
     loudness.add_argument("-q", "--quiet", action="store_true", help="say the verdict alone")
