@@ -130,5 +130,6 @@ def open_target(text: str, *, bundle: Bundle) -> Target:
         cwd=file.cwd,
         headers=file.headers,
         token=file.token or os.environ.get(TOKEN_VARIABLE),
+        ca=file.ca,
     )
     return Target(text, scheme, route, file)

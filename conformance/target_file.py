@@ -13,6 +13,7 @@ env = { NAME = "…" }                   # for a process that is started: that o
 cwd = "…"                              # where it is started, seen from the directory of the file
 token = "…"                            # the harness token of an HTTP target; else MEMORY_HARNESS_TOKEN
 headers = { NAME = "…" }               # go along with each HTTP request
+ca = "…"                               # a PEM file with the CA that an https: target is trusted by, instead of the public ones
 start = "…"                            # a command that starts the server for the run
 ready = "…"                            # a pattern (a regular expression) that its output shows when it listens
 stop = "…"                             # a command that stops it; without one it is asked by SIGTERM
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import ssl
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -48,6 +50,7 @@ class TargetFile:
     cwd: Path | None = None
     token: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    ca: Path | None = None
     start: tuple[str, ...] = ()
     ready: re.Pattern[str] | None = None
     stop: tuple[str, ...] = ()
@@ -73,7 +76,7 @@ def read_target_file(path: Path) -> TargetFile:
         raise BadTarget(f"{path}: the key 'target' is missing.")
     try:
         file = TargetFile(**dict(_READERS[key](key, value) for key, value in table.items()))
-        return _consistent(file if file.cwd is None else replace(file, cwd=path.parent / file.cwd))
+        return _consistent(replace(file, cwd=_beside(path, file.cwd), ca=_beside(path, file.ca)))
     except _Wrong as wrong:
         raise BadTarget(f"{path}: {wrong}.") from wrong
 
@@ -91,12 +94,28 @@ def _parsed(path: Path) -> Mapping[str, Any]:
         raise BadTarget(f"{path}: not TOML: {error}.") from error
 
 
+def _beside(file: Path, named: Path | None) -> Path | None:
+    """Return what a target file names by a path, which is seen from the directory of the file."""
+    return None if named is None else file.parent / named
+
+
 def _consistent(file: TargetFile) -> TargetFile:
     if file.cwd is not None and not file.cwd.is_dir():
         raise _Wrong(f"'cwd' must be a directory, and {str(file.cwd)!r} is none")
     if (file.stop or file.ready) and not file.start:
         raise _Wrong("'stop' and 'ready' are of a server that 'start' starts, and it is missing")
+    if file.ca is not None:
+        _see_certificates(file.ca, file.target)
     return file
+
+
+def _see_certificates(ca: Path, target: str) -> None:
+    if not target.startswith(_TLS):
+        raise _Wrong(f"'ca' is of a target {_TLS}, and this one is {target!r}")
+    try:
+        ssl.create_default_context(cafile=ca)
+    except OSError as error:  # that of the library too, where the file is none of certificates
+        raise _Wrong(f"'ca' must be a PEM file of certificates, and {str(ca)!r} is none: {error.strerror or error}") from error
 
 
 def _target(key: str, value: Any) -> tuple[str, str]:
@@ -121,7 +140,7 @@ def _spaces(key: str, value: Any) -> tuple[str, tuple[Home, ...]]:
     return "homes", tuple(_home(f"{key}[{index}]", row) for index, row in enumerate(_array(key, value)))
 
 
-def _cwd(key: str, value: Any) -> tuple[str, Path]:
+def _path(key: str, value: Any) -> tuple[str, Path]:
     return key, Path(_text(key, value))
 
 
@@ -184,6 +203,7 @@ def _text(key: str, value: Any) -> str:
     return value
 
 
+_TLS = "https:"
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 # key of the file -> reader of its value, which gives the field of ``TargetFile`` and its value
@@ -195,9 +215,10 @@ _READERS: Mapping[str, Callable[[str, Any], tuple[str, Any]]] = MappingProxyType
         "principals": _principals,
         "spaces": _spaces,
         "env": _names,
-        "cwd": _cwd,
+        "cwd": _path,
         "token": _token,
         "headers": _headers,
+        "ca": _path,
         "start": _command,
         "ready": _pattern,
         "stop": _command,

@@ -7,7 +7,9 @@ surroundings: a redirect, a content coding or an answer that is too long is a fa
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
@@ -21,6 +23,10 @@ from conformance.wire import json_text
 
 KEEP_ALIVE_SECONDS = 2.0
 """Less than any server waits, so that no call meets a connection that is just being closed."""
+SPARE_SECONDS = 0.1
+"""So much later the whole exchange is given up: the connecting, which closes what it has opened, has given up before."""
+LAST_TURNS = 3
+"""A transport that was closed is gone some turns of the loop later."""
 PARALLEL = 64
 FLAGS_HEADER = "Spoke-Capabilities"
 
@@ -30,18 +36,28 @@ Outcome = Reply | TargetFault
 class Http:
     """A shim over the server at ``base``. ``deadline`` is in seconds a call; ``token`` goes along with controls.
 
+    ``ca`` is a PEM file of the certificates that are trusted, None: the public ones are.
+
     All workers of a run reach the same server, hence ``shared``.
     """
 
     shared = True
 
-    def __init__(self, base: str, *, deadline: float, token: str | None = None, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        base: str,
+        *,
+        deadline: float,
+        token: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        ca: Path | None = None,
+    ) -> None:
         self._base = base.rstrip("/")
         self._deadline = deadline
         self._token = token
         self._headers = dict(headers or {})
         self._loop = asyncio.new_event_loop()
-        self._client = self._made_client()
+        self._client = self._made_client(True if ca is None else ssl.create_default_context(cafile=ca))
 
     def send(self, call: Call) -> Reply:
         """Carry one call (see ``Shim``)."""
@@ -63,14 +79,20 @@ class Http:
         if not self._loop.is_closed():
             for task in asyncio.all_tasks(self._loop):
                 task.cancel()
-            self._loop.run_until_complete(self._client.aclose())
+            self._loop.run_until_complete(self._farewell())
             self._loop.close()
 
     # -- one exchange
 
-    def _made_client(self) -> httpx.AsyncClient:
+    async def _farewell(self) -> None:
+        await self._client.aclose()
+        for _ in range(LAST_TURNS):
+            await asyncio.sleep(0)
+
+    def _made_client(self, trusted: ssl.SSLContext | bool) -> httpx.AsyncClient:
         return httpx.AsyncClient(
-            timeout=None,  # noqa: S113 - the whole exchange has the deadline
+            verify=trusted,
+            timeout=httpx.Timeout(None, connect=self._deadline),  # the whole exchange has the deadline
             trust_env=False,
             follow_redirects=False,
             limits=httpx.Limits(max_connections=PARALLEL, keepalive_expiry=KEEP_ALIVE_SECONDS),
@@ -81,11 +103,12 @@ class Http:
 
     async def _outcome(self, call: Call) -> Outcome:
         try:
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._deadline + SPARE_SECONDS):
                 status, body = await self._exchange(call)
-        except TimeoutError:
+        except (TimeoutError, httpx.ConnectTimeout):
             return NoAnswer(f"{call.op}: no answer within {self._deadline:g} s")
         except httpx.ConnectError as error:
+            self._refuse_distrust(error)
             return NoAnswer(f"{call.op}: nobody answers at {self._base}: {blame(error)}")
         except httpx.LocalProtocolError as error:
             raise SuiteFault(f"{call.op}: the suite's own request cannot travel over HTTP: {blame(error)}") from error
@@ -105,6 +128,17 @@ class Http:
                 if len(answer) > ANSWER_LIMIT:
                     raise TargetFault(f"{call.op}: the answer is longer than {ANSWER_LIMIT} bytes")
             return response.status_code, bytes(answer)
+
+    def _refuse_distrust(self, error: BaseException) -> None:
+        """Tell a person of a certificate that is not trusted: no provider is to be blamed for it."""
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                why = cause.verify_message
+                raise BadTarget(
+                    f"target {self._base}: its certificate is not trusted ({why}); a target file names a private CA by 'ca'."
+                ) from error
+            cause = cause.__cause__ or cause.__context__
 
     def _url(self, op: str) -> str:
         return f"{self._base}/{quote(op, safe='')}"
@@ -138,7 +172,7 @@ def _opened(scheme: str, route: Route) -> Shim:
         raise BadTarget(f"target {base}: it is no address: {error}.") from error
     if not url.host or url.query or url.fragment or url.userinfo:
         raise BadTarget(f"target {base}: write it as {scheme}://host:port/base.")
-    return Http(base, deadline=route.deadline, token=route.token, headers=route.headers)
+    return Http(base, deadline=route.deadline, token=route.token, headers=route.headers, ca=route.ca)
 
 
 def _refuse_detours(op: str, response: httpx.Response) -> None:

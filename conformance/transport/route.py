@@ -17,7 +17,8 @@ class Route:
 
     ``deadline`` is in seconds a call; ``flags`` are those of the target file (None: it names none); ``principals`` maps its
     credentials to the principals that they stand for. ``env`` and ``cwd`` are those of a process that is started, ``headers``
-    go along with each HTTP request, and ``token`` is what a control call over HTTP shows.
+    go along with each HTTP request, and ``token`` is what a control call over HTTP shows. ``ca`` is a file of the certificates
+    that a server over TLS is trusted by, instead of the public ones.
     """
 
     rest: str
@@ -29,3 +30,4 @@ class Route:
     cwd: Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     token: str | None = None
+    ca: Path | None = None
