@@ -34,6 +34,9 @@ OF_CODE: Mapping[Code, str] = {
     Code.IMPORT_INVALID: "R027",
 }
 
+ACTIVATE = "memory.imports.activate"
+GENERATIONS = frozenset({Code.REVISION_STALE, Code.REVISION_AHEAD})
+
 # Where the state is wrong, the operation says whose rule it is.
 OF_STATE: Mapping[str, str] = {
     "memory.spaces.freeze": "R006",
@@ -96,6 +99,8 @@ def of_code(op: str, code: Code | None) -> str:
     """Name the rule of a refusal of an operation."""
     if code is Code.WRONG_STATE:
         return OF_STATE.get(op, "R027")
+    if code in GENERATIONS and op == ACTIVATE:
+        return "R005"
     return OF_CODE[code] if code is not None else of_operation(op)
 
 

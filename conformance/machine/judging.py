@@ -108,8 +108,14 @@ class Judge:
         if any(EITHER.get(symbol) is code for symbol in right):
             return None
         told = [self.bundle.code(symbol) for symbol in right]
-        rule = blames.of_code(asked.op, refusal.symbol) if refusal.symbol not in repairs.LACKING else "R013"
+        rule = self._of_other(asked.op, refusal.symbol, code)
         return Disagreement(rule, asked.op, Kind.CODE, reason=f"{told[0]}/{seen.code}", expected=told, seen=seen.error)
+
+    def _of_other(self, op: str, right: Code, told: Code | None) -> str:
+        """Name the rule where a refusal is told as another: by what was told of the space, else by what was right."""
+        if told is Code.SPACE_FROZEN and self.bundle.operations[op].while_frozen:
+            return "R006"
+        return "R013" if right in repairs.LACKING else blames.of_code(op, right)
 
     def _stands_for(self, state: State, asked: Asked, refusal: Refusal) -> frozenset[Code]:
         """Give the code that may stand for the model's own (section 5)."""

@@ -19,7 +19,7 @@ from conformance.machine.duo import Actor, Duo, Watch
 from conformance.machine.model import Model
 from conformance.machine.parcels import Parcels
 from conformance.machine.recalls import RECALL, Recalls
-from conformance.oracle.state import Doc, Space
+from conformance.oracle.state import Doc, Row, Space, Table
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 from strategies.identifiers import LOOK_ALIKES
@@ -219,6 +219,16 @@ class Stage:
                 break
             request = {**request, "page": {"cursor": seen.payload["next_cursor"]}}
         self.model.replaced(cascades.fallen(space, grants, revoked))
+
+
+def ordered(table: Table) -> list[tuple[Any, Row]]:
+    """List a table's rows with their keys, oldest first: the order of a map is another in each process."""
+    return sorted(table.rows.items(), key=lambda entry: entry[1].number)
+
+
+def keys(table: Table) -> list[Any]:
+    """List a table's keys, oldest first."""
+    return [key for key, _ in ordered(table)]
 
 
 def _root(world: World, number: int) -> Actor:

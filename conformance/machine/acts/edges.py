@@ -12,7 +12,7 @@ from conformance.machine.chains import Chain
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Actor
 from conformance.machine.model import Asked
-from conformance.machine.stage import Stage
+from conformance.machine.stage import Stage, keys
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc
 from conformance.wire.vocabulary import Code, Flag, Reason
@@ -80,9 +80,7 @@ def _other_request(stage: Stage, chain: Chain) -> None:
 
 
 def _made_up(stage: Stage, chain: Chain) -> None:
-    stage.chains.misuse(
-        chain, chain.actor, chain.op, chain.request, stage.pick((MADE_UP, f"{chain.cursor}x", chain.cursor[:-1] or "x"))
-    )
+    stage.chains.misuse(chain.actor, chain.op, chain.request, stage.pick((MADE_UP, f"{chain.cursor}x", chain.cursor[:-1] or "x")))
 
 
 # -- dispatch
@@ -203,7 +201,7 @@ def _unlisted(stage: Stage, space_id: str) -> tuple[str, str]:
     """Give a subject that exists and one that does not; no grant lists either, so that all reach both or neither."""
     grants = stage.space(space_id).grants.all()
     listed = {name for grant in grants for name in grant.get("subject_ids", ())}
-    known = [str(name) for name in stage.space(space_id).subjects.rows if name not in listed]
+    known = [str(name) for name in keys(stage.space(space_id).subjects) if name not in listed]
     return (stage.pick(known) if known else "nobody-1"), "nobody-2"
 
 
@@ -230,13 +228,13 @@ def _twin_selections(stage: Stage, space_id: str) -> Twin:
 
 def _twin_parcels(stage: Stage, space_id: str) -> Twin:
     space = stage.space(space_id)
-    known = [str(name) for name in space.imports.rows]
+    known = [str(name) for name in keys(space.imports)]
     named = stage.pick(known) if known else UNKNOWN
     return "imports.discard", {"import_id": named}, {"import_id": f"{UNKNOWN}-2"}
 
 
 def _twin_exports(stage: Stage, space_id: str) -> Twin:
-    known = [str(name) for name in stage.space(space_id).exports.rows if stage.parcels.is_taken(space_id, str(name))]
+    known = [str(name) for name in keys(stage.space(space_id).exports) if stage.parcels.is_taken(space_id, str(name))]
     named = stage.pick(known) if known else UNKNOWN
     return "exports.get", {"export_id": named, "ordinal": 0}, {"export_id": f"{UNKNOWN}-2", "ordinal": 0}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.machine import draws
-from conformance.machine.stage import Stage
+from conformance.machine.stage import Stage, keys
 from strategies.timestamps import just_after
 
 QUARTER = 95 * 86_400
@@ -36,7 +36,7 @@ def _use(stage: Stage, space_id: str, grantee_id: str) -> None:
         stage.listed(actor, "records.list", space_id, selection={"subject_id": subject_id, "mode": "all_authorized"})
         stage.ask(actor, "subjects.get", space_id, subject_id=subject_id)
     stage.listed(actor, "spaces.list", space_id)
-    exports = [one for one in stage.space(space_id).exports.rows if stage.parcels.is_taken(space_id, str(one))]
+    exports = [one for one in keys(stage.space(space_id).exports) if stage.parcels.is_taken(space_id, str(one))]
     if exports:
         stage.ask(actor, "exports.get", space_id, export_id=stage.pick(exports), ordinal=0)
     issuing = [one for one in stage.space(space_id).grants.of(grantee_id) if draws.ISSUE in one["capabilities"]]
@@ -62,7 +62,7 @@ def restart(stage: Stage) -> None:
 
 
 def _read_receipts(stage: Stage, space_id: str) -> None:
-    receipts = list(stage.space(space_id).receipts.docs.values())
+    receipts = stage.space(space_id).receipts.all()
     for receipt in receipts[-2:]:
         actor = stage.actor_of(receipt["principal_id"], space_id)
         stage.ask(actor, "receipts.get", space_id, receipt_id=receipt["receipt_id"])

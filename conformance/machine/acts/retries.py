@@ -114,7 +114,7 @@ BORROWED: tuple[Callable[[Stage, Done], None], ...] = (_somebody_else, _other_sp
 def get_receipt(stage: Stage) -> None:
     """Read a receipt: as its principal, as root, as anybody; in its space or the other."""
     space_id = stage.space_id()
-    receipts = list(stage.space(space_id).receipts.docs.values())
+    receipts = stage.space(space_id).receipts.all()
     if not receipts:
         return
     receipt = stage.pick(receipts)

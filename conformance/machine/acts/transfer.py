@@ -7,7 +7,7 @@ from typing import Any
 from conformance.machine import draws, forgery
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor
-from conformance.machine.stage import Stage
+from conformance.machine.stage import Stage, keys, ordered
 from conformance.oracle import fences, imports
 from conformance.oracle.state import Doc, Space
 
@@ -35,8 +35,8 @@ def create(stage: Stage) -> None:
 def get(stage: Stage) -> None:
     """Fetch an export: whole the first time, a chunk later, as root or somebody."""
     space_id = stage.space_id()
-    exports = list(stage.space(space_id).exports.rows)
-    pending = [job.pinned["export_id"] for job in stage.space(space_id).jobs.values() if "export_id" in job.pinned]
+    exports = keys(stage.space(space_id).exports)
+    pending = [job.pinned["export_id"] for _, job in sorted(stage.space(space_id).jobs.items()) if "export_id" in job.pinned]
     export_id = stage.pick([*exports, *pending, UNKNOWN] if stage.chance(0.1) or not exports else exports)
     actor = stage.roots[space_id] if stage.chance(0.6) else stage.someone(space_id)
     if not stage.parcels.is_taken(space_id, str(export_id)):
@@ -51,7 +51,7 @@ def _parcel(stage: Stage) -> tuple[Doc, list[Doc]] | None:
     taken = [
         row.doc
         for space_id in stage.space_ids
-        for export_id, row in stage.space(space_id).exports.rows.items()
+        for export_id, row in ordered(stage.space(space_id).exports)
         if stage.parcels.is_taken(space_id, str(export_id)) and len(row.doc["chunks"]) <= MOST_CHUNKS
     ]
     if not taken:
@@ -96,7 +96,7 @@ def _stage(
 
 def an_import(stage: Stage, space: Space, *states: str) -> str:
     """Pick an import, mostly one in these states; a made-up one where there is none."""
-    held = {str(import_id): row.doc["state"] for import_id, row in space.imports.rows.items()}
+    held = {str(import_id): row.doc["state"] for import_id, row in ordered(space.imports)}
     wanted = [import_id for import_id, state in held.items() if state in states]
     if wanted and stage.chance(0.85):
         return wanted[-1] if stage.chance(0.6) else stage.pick(wanted)
@@ -186,7 +186,7 @@ def look(stage: Stage, space_id: str) -> None:
 
 
 def _subjects(stage: Stage, space_id: str) -> list[str]:
-    return list(dict.fromkeys((*stage.names.subjects, *map(str, stage.space(space_id).subjects.rows))))
+    return list(dict.fromkeys((*stage.names.subjects, *map(str, keys(stage.space(space_id).subjects)))))
 
 
 def _look_at_reflections(stage: Stage, space_id: str) -> None:
