@@ -47,10 +47,20 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.explain_options:add_options",
             "conformance.commands.explain:main",
         ),
+        "fuzz": Command(
+            "look for what a target does otherwise than the contract, for as long as it may take",
+            "conformance.commands.fuzz_options:add_options",
+            "conformance.commands.fuzz:main",
+        ),
         "faults": Command(
             "list the seeded faulty providers, or prove that each is caught",
             "conformance.commands.faults_options:add_options",
             "conformance.commands.faults:main",
+        ),
+        "schemas": Command(
+            "look at a schema bundle, or tell what a change of it really changes",
+            "conformance.commands.schemas_options:add_options",
+            "conformance.commands.schemas:main",
         ),
         "serve": Command(
             "let others reach the bundled provider, or one of Python, over stdio or HTTP",
@@ -66,6 +76,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "send one operation and show the answer with its validation",
             "conformance.commands.call_options:add_options",
             "conformance.commands.call:main",
+        ),
+        "init": Command(
+            "write a target file and a minimal provider to begin with",
+            "conformance.commands.init_options:add_options",
+            "conformance.commands.init:main",
         ),
     }
 )

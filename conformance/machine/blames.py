@@ -88,10 +88,10 @@ OF_MEMBER: Sequence[tuple[str, str]] = (
     ("total_authorized", "R022"),
     ("next_cursor", "R022"),
     ("payload_digest", "R015"),
+    ("revision", "R016"),
     ("affected", "R015"),
     ("extensions", "R001"),
     ("schema_version", "R001"),
-    ("revision", "R016"),
 )
 
 

@@ -57,6 +57,10 @@ def _narrowed(expected: Any, seen: Any, pointer: str) -> Difference:
             if name not in expected or name not in seen or not same(expected[name], seen[name]):
                 inner = expected.get(name), seen.get(name)
                 return _narrowed(*inner, f"{pointer}/{name}")
+    if isinstance(expected, list) and isinstance(seen, list) and len(expected) == len(seen):
+        for index, (one, other) in enumerate(zip(expected, seen, strict=True)):
+            if not same(one, other):
+                return _narrowed(one, other, f"{pointer}/{index}")
     return Difference(pointer, expected, seen)
 
 

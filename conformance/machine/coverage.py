@@ -94,15 +94,19 @@ def agree(model: Model, issuer: str, space_id: str, shape: Doc) -> None:
         raise SuiteFault(f"{OP}: the model says {said}, exact coverage {exact}, for {dict(shape)} under {own}")
 
 
-def require_closed(grants: Sequence[Doc]) -> None:
-    """Check that what anybody was granted lies within what the root of its chain has. Raises ``Disagreement`` otherwise.
+def require_closed(grants: Sequence[Doc], root: str) -> None:
+    """Check that what anybody was granted lies within what the root of all chains has. Raises ``Disagreement`` otherwise.
 
-    The root of a chain is who granted first, to itself. All grants count, the revoked too: what they once authorised was issued.
+    The root's own is its oldest grant, which it has from the beginning. All other grants count, the revoked too: what they once
+    authorised was issued.
     """
     universe = Universe(grants)
-    beginnings = [grant for grant in grants if grant["issuer_id"] == grant["grantee_id"] and ISSUE in grant["capabilities"]]
-    reach = set[Point]().union(*(universe.points(grant) for grant in beginnings))
+    own = [grant for grant in grants if grant["grantee_id"] == root and grant["issuer_id"] == root]
+    if not own:
+        return
+    first = min(own, key=lambda grant: instant(grant["created_at"]))
+    reach = universe.points(first)
     for grant in grants:
         beyond = universe.points(grant) - reach
-        if beginnings and beyond:
+        if beyond:
             raise Disagreement("R011", OP, Kind.STATE, reason="beyond the root of the chain", expected=None, seen=min(beyond))

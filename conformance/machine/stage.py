@@ -6,11 +6,13 @@ All that is random comes from ``random``; all that is known of the target's obje
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any, TypeVar
 
 from conformance.bench import Bench
+from conformance.errors import TargetFault
 from conformance.exchange import Reply
 from conformance.machine import cascades
 from conformance.machine.chains import Chain, Chains
@@ -111,10 +113,13 @@ class Stage:
                 )
 
     def end(self) -> None:
-        """Put back what others would meet: a hold."""
-        if self.duo.held:
-            self.bench.levers.hold(False)
-            self.duo.held = False
+        """Put back what others would meet: a hold, a clock that stands still. A target that is gone is let go."""
+        with suppress(TargetFault):
+            if self.duo.held:
+                self.duo.held = False
+                self.bench.levers.hold(False)
+            if self.sight.timed:
+                self.bench.levers.run_clock()
 
     def serves(self, flag: Flag) -> bool:
         """Say whether the target declares a flag."""

@@ -18,6 +18,7 @@ from conformance.expect import CheckFailed
 from conformance.machine import acts
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Share, Watch
+from conformance.machine.invariants import Ledger
 from conformance.machine.stage import Stage
 
 LENGTHS = (60, 160, 700)
@@ -94,18 +95,20 @@ def play(
 ) -> Played:
     """Play one episode. ``until`` is asked before each act and ends it; ``reached`` is told after each act what was played."""
     stage: Stage | None = None
-    way, finding = _Way([]), None
+    way, ledger, finding = _Way([]), Ledger(), None
     try:
         stage = Stage(bench, _random(plan.legs[0].seed), watch=watch, alone=plan.alone)
         _prologue(stage)
         for leg in plan.legs:
             way.begin(leg)
-            _leg(stage, leg, way, until, reached)
-        stage.end()
+            _leg(stage, leg, ledger, way, until, reached)
     except Disagreement as disagreement:
         finding = disagreement
     except CheckFailed as failed:
         finding = Disagreement("R004", "control", Kind.FORM, reason=failed.what, seen=failed.seen)
+    finally:
+        if stage is not None:
+            stage.end()
     exchanges = [] if stage is None else list(stage.world.trace)
     return Played(tuple(way.legs), exchanges, Share() if stage is None else stage.duo.share, finding)
 
@@ -114,7 +117,9 @@ def _random(seed: int) -> Random:
     return Random(seed)  # noqa: S311  (it chooses what to try, and must choose the same again)
 
 
-def _leg(stage: Stage, leg: Leg, way: _Way, until: Callable[[], bool], reached: Callable[[tuple[Leg, ...]], None]) -> None:
+def _leg(
+    stage: Stage, leg: Leg, ledger: Ledger, way: _Way, until: Callable[[], bool], reached: Callable[[tuple[Leg, ...]], None]
+) -> None:
     random = stage.random = _random(leg.seed)
     focus = random.choice(sorted(acts.FOCI)) if leg.focus == acts.ALL else leg.focus
     table = acts.weights(focus, stage)
@@ -125,6 +130,7 @@ def _leg(stage: Stage, leg: Leg, way: _Way, until: Callable[[], bool], reached: 
             return
         way.step(number)
         acts.BY_NAME[random.choices(names, cum_weights=bounds)[0]].do(stage)
+        ledger.check(stage)
         if stage.sight.timed and stage.chance(TIME_PASSES):
             stage.advance(random.choice((1, 2, 3)))
         reached(tuple(way.legs))

@@ -1,0 +1,155 @@
+"""What was found: merged by rule, operation and reason, with a counterexample that runs anywhere where one can be made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from conformance.counterexample import SUFFIX, Counterexample, Origin
+from conformance.counterexamples import About, Maker
+from conformance.errors import BadInput, TargetFault
+from conformance.expect import CheckFailed
+from conformance.histories import History
+from conformance.machine.disagreement import Disagreement
+from conformance.machine.walk import Leg, Played
+from conformance.rehearsal import Stage
+from conformance.target import DEFAULT_TARGET, Opened, open_target
+from conformance.verdict import Failure
+from conformance.wire.bundle import Bundle
+
+DISTRIBUTION = "memory-conformance"
+SECONDS = 12.0
+TRIES = 600
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A disagreement: ``rule`` (``MEM-R011``), ``op``, ``reason``, the sentence ``what``, what was ``expected`` and ``seen``.
+
+    ``legs`` play the episode again, ``calls`` is how long it was; ``times`` how often it was found.
+    """
+
+    rule: str
+    op: str
+    reason: str
+    what: str
+    expected: Any
+    seen: Any
+    pointer: str
+    legs: tuple[Leg, ...]
+    calls: int
+    times: int = 1
+    counterexample: Counterexample | None = None
+
+    @property
+    def key(self) -> Key:
+        """What tells it from another finding."""
+        return (self.rule, self.op, self.reason)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a JSON object."""
+        example = None if self.counterexample is None else self.counterexample.to_json()
+        plain = {
+            name: getattr(self, name)
+            for name in ("rule", "op", "reason", "what", "expected", "seen", "pointer", "calls", "times")
+        }
+        return {**plain, "legs": [leg.to_json() for leg in self.legs], "counterexample": example}
+
+    @classmethod
+    def of(cls, played: Played, disagreement: Disagreement) -> Finding:
+        """Make it from an episode that ended in a disagreement."""
+        rule, op, reason = disagreement.key
+        return cls(
+            f"MEM-{rule}", op, reason, disagreement.what, disagreement.expected, disagreement.seen, disagreement.pointer,
+            played.legs, len(played.exchanges),
+        )  # fmt: skip
+
+
+class Findings:
+    """All findings of a run; one of a known key adds to its number, and takes its place where it is shorter."""
+
+    def __init__(self) -> None:
+        self.found: dict[Key, Finding] = {}
+
+    def add(self, finding: Finding) -> bool:
+        """Merge a finding; say whether it is new."""
+        known = self.found.get(finding.key)
+        if known is None:
+            self.found[finding.key] = finding
+            return True
+        better = min(known, finding, key=_length)
+        self.found[finding.key] = replace(better, times=known.times + finding.times)
+        return False
+
+    def save(self, folder: Path) -> list[Path]:
+        """Write each finding, and its counterexample where there is one, into a folder; return the counterexamples' paths.
+
+        Raises ``BadInput`` where it cannot be written.
+        """
+        paths = []
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for finding in self.found.values():
+                name = name_of(finding)
+                (folder / f"{name}.json").write_text(_written(finding.to_json()), "utf-8")
+                if finding.counterexample is not None:
+                    paths.append(folder / f"{name}{SUFFIX}")
+                    paths[-1].write_text(_written(finding.counterexample.to_json()), "utf-8")
+        except OSError as error:
+            raise BadInput(f"{folder}: a finding cannot be written: {error.strerror}.") from error
+        return paths
+
+
+def _written(value: Any) -> str:
+    # A lone surrogate of an answer travels as its escape.
+    return json.dumps(value, indent=1, ensure_ascii=True) + "\n"
+
+
+def _length(finding: Finding) -> tuple[bool, int, int]:
+    example = finding.counterexample
+    return (example is None, 0 if example is None else len(example.calls), finding.calls)
+
+
+def name_of(finding: Finding) -> str:
+    """Name a finding's file by its key."""
+    digest = hashlib.sha256("\0".join(finding.key).encode()).hexdigest()[:8]
+    stem = finding.op.removeprefix("memory.").replace(".", "-")
+    return f"{finding.rule.removeprefix('MEM-').lower()}-{stem}-{digest}"
+
+
+class Reducer:
+    """Makes counterexamples of findings on the target, beside an oracle of its own."""
+
+    def __init__(self, bundle: Bundle, opened: Opened, seed: int, *, seconds: float = SECONDS) -> None:
+        self._bundle = bundle
+        self._opened = opened
+        self._seed = seed
+        self._seconds = seconds
+
+    def reduced(self, finding: Finding, history: History) -> Finding:
+        """Give the finding with its counterexample; without one where its calls alone do not show it."""
+        model = open_target(DEFAULT_TARGET, bundle=self._bundle).open()
+        try:
+            stages = Stage(self._opened, self._bundle), Stage(model, self._bundle)
+            maker = Maker(self._bundle, *stages, tries=TRIES, seconds=self._seconds)
+            example = maker.of_history(history, self._failure(finding), self._about(finding))
+        except (TargetFault, CheckFailed):
+            return finding
+        finally:
+            model.shim.close()
+        return finding if example is None else replace(finding, counterexample=replace(example, origin=Origin.FUZZ))
+
+    def _failure(self, finding: Finding) -> Failure:
+        # What is compared item by item is no list of error codes.
+        codes = isinstance(finding.expected, list) and all(isinstance(code, str) for code in finding.expected)
+        expected = finding.expected if codes or not isinstance(finding.expected, list) else None
+        return Failure(finding.what, expected, finding.seen, finding.pointer)
+
+    def _about(self, finding: Finding) -> About:
+        return About(rule=finding.rule, what=finding.what, suite=metadata.version(DISTRIBUTION), seed=self._seed)

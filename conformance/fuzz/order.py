@@ -1,0 +1,30 @@
+"""What a fuzz run is to do."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from conformance.machine.acts import ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """``seconds`` and ``calls`` bound the run (None: not so); at least one is given. ``schemas`` names another bundle.
+
+    ``first`` is the number of the first episode: what came before it was played by earlier runs on the same corpus.
+    """
+
+    target: str
+    focus: str = ALL
+    seconds: float | None = None
+    calls: int | None = None
+    workers: int = 1
+    seed: int = 0
+    schemas: str | None = None
+    first: int = 0
+
+    def seed_of(self, episode: int) -> int:
+        """Give the seed of an episode by its number."""
+        text = f"{self.seed}\0{self.focus}\0{episode}"
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
