@@ -101,26 +101,6 @@ class Client:
             for call, outcome in zip(calls, outcomes, strict=True)
         ]
 
-    def send_amid(self, control: Call, calls: Sequence[Call], place: int, trace: Trace) -> list[Reply | None]:
-        """Send calls at the same time with a control call at ``place`` among them that may cost answers: None for a lost one.
-
-        Raises ``TargetFault`` where the control itself is not answered or refused, and as ``send`` does.
-        """
-        for call in calls:
-            self._check_request(call)
-        started = time.perf_counter()
-        outcomes = self.shim.send_all([*calls[:place], control, *calls[place:]])
-        seconds = time.perf_counter() - started
-        pulled = outcomes.pop(place)
-        if isinstance(pulled, TargetFault):
-            raise pulled
-        if pulled.error is not None:
-            raise TargetFault(f"{control.op} was refused: {pulled.code}: {pulled.error.get('message', '')}")
-        return [
-            None if isinstance(outcome, TargetFault) else self._received(call, outcome, trace, seconds)
-            for call, outcome in zip(calls, outcomes, strict=True)
-        ]
-
     def _settled(self, call: Call, reply: Reply | TargetFault, trace: Trace, seconds: float) -> Reply:
         if isinstance(reply, TargetFault):
             raise reply

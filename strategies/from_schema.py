@@ -64,10 +64,11 @@ def _compiler(bundle: Bundle) -> Compiler:
 
 
 class Compiler:
-    """Builds the pieces of one source and keeps them."""
+    """Builds the pieces of one source and keeps them. ``alone``: without the library that builds what it does not."""
 
-    def __init__(self, source: SchemaSource) -> None:
+    def __init__(self, source: SchemaSource, *, alone: bool = False) -> None:
         self._source = source
+        self._alone = alone
         self._normal = Normaliser(source)
         self._pieces: dict[Conjunction, Piece | CannotBuild] = {}
         self._named: dict[str, SearchStrategy[Any]] = {}
@@ -102,6 +103,8 @@ class Compiler:
         try:
             return self._alternatives(demands)
         except Unbuilt as reason:
+            if self._alone:
+                raise
             return fallback.piece(self._source, demands, reason)
 
     def _alternatives(self, demands: Conjunction) -> Piece:
@@ -116,7 +119,12 @@ class Compiler:
                     failures.append(error)
         if not pieces:
             raise _gravest(failures, demands)
-        return choice(f"choice {demands!r}", pieces)
+        return choice(f"choice {demands!r}", [*pieces, *self._rest(demands, failures)])
+
+    def _rest(self, demands: Conjunction, failures: list[CannotBuild]) -> list[Piece]:
+        """Cover the alternatives that are not built while others are: they must not drop out unsaid. Raises ``Unbuilt``."""
+        unbuilt = next((failure for failure in failures if isinstance(failure, Unbuilt)), None)
+        return [] if unbuilt is None else [fallback.piece(self._source, demands, unbuilt)]
 
 
 Build = Callable[[Conjunction], Piece]

@@ -6,13 +6,15 @@ No rule may fail on any of them (the inverted control of the kill matrix). As ta
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from conformance.oracle import Choices, Oracle
 from conformance.oracle.choices import Limits
-from conformance.wire.vocabulary import Code
+from conformance.oracle.policy import assembly
+from conformance.wire.vocabulary import Code, Reason
 
 
 def digested(kind: str, number: int) -> str:
@@ -28,6 +30,22 @@ def long_and_odd(kind: str, number: int) -> str:
 def longest_first(record: Mapping[str, Any], _query: str | None) -> Any:
     """Rank records by the length of their text, the longest first."""
     return (-len(record["content"]["text"]), record["record_id"])
+
+
+def sorted_out(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Classify by length, with signals of its own beside the one that the contract names."""
+    size = "long" if len(content["text"]) > 20 else "short"
+    return {"label": size, "signals": [f"text:{size}", *(["cognition"] if content.get("cognition") else [])]}
+
+
+def counted(_subject_id: str, records: Sequence[Mapping[str, Any]]) -> str:
+    """Write a reflection that tells how many memories there are, and nothing of them."""
+    return f"{len(records)} ✓"
+
+
+def digest_of_digest(request: Mapping[str, Any], pinned: Mapping[str, Any]) -> str:
+    """Digest the state in a form of its own."""
+    return hashlib.sha256(f"v2/{assembly.state_digest(request, pinned)}".encode()).hexdigest()
 
 
 CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -53,24 +71,67 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "needs_no_profiles": {"required_profile_kinds": ()},
         "needs_two_profiles": {"required_profile_kinds": ("preferences", "voice")},
         "serves_two_dimensions": {"cognition_dimensions": ("belief", "emotion")},
+        "classifies_by_length": {"classify": sorted_out},
+        "reflects_briefly": {"compose": counted, "state_digest": digest_of_digest},
         "other_versions": {"protocol_version": "2026-11", "engine_policy_version": "π/7"},
     }
 )  # fmt: skip
+
+
+class Annotated(Oracle):
+    """Marks each answer with a number of its own: in its ``extensions``, and in an error's message and open ``details``."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices=choices)
+        self._marks = itertools.count(1)
+
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Mapping[str, Any]:
+        [(branch, body)] = super().call(credential, flags, op, payload).items()
+        number = next(self._marks)
+        marked = {**body, "extensions": {**body.get("extensions", {}), "tracing": {"request": number}}}
+        if branch == "error":
+            marked |= {"message": f"refused ({number})", "details": {**body.get("details", {}), "hint": "see the manual"}}
+        return {branch: marked}
+
+
+class FilterAsInput(Annotated):
+    """Calls a cognition filter without its flag an unsupported requirement, not a missing capability (section 2)."""
+
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Mapping[str, Any]:
+        answer = super().call(credential, flags, op, payload)
+        if not self._is_gated_filter(answer, flags, op):
+            return answer
+        row, reason = self.bundle.errors[Code.MALFORMED_REQUEST], self.bundle.reason(Reason.UNSUPPORTED_COGNITION)
+        return {"error": {**answer["error"], "code": row.code, "details": {"retry": row.retry, "reason": reason}}}
+
+    def _is_gated_filter(self, answer: Mapping[str, Any], flags: Sequence[str], op: str) -> bool:
+        """Say whether the capability that is missing is the filter's, not the operation's."""
+        missing = answer.get("error", {}).get("code") == self.bundle.errors[Code.FLAG_NOT_NEGOTIATED].code
+        return missing and self.bundle.flag(self.bundle.operations[op].flag) in flags
+
 
 ALTERNATIVES = ("digest_ids", "needs_two_profiles", "hides_on_objects_only")
 """Each has a counterpart that sets the same choice: the combination of all takes the counterpart."""
 
 
+SHAPES: Mapping[str, Callable[[Choices], Oracle]] = MappingProxyType(
+    {"annotates_answers": Annotated, "refuses_filters_as_input": FilterAsInput}
+)  # fmt: skip
+"""Variants in how an answer is put."""
+
+
 def made(name: str) -> Callable[[], Oracle]:
     """Return a factory of the variant ``name``, or of all together for ``everything_else``."""
+    if name in SHAPES:
+        return lambda: SHAPES[name](Choices())
     if name == "everything_else":
         together = {key: value for one, choices in CHOICES.items() if one not in ALTERNATIVES for key, value in choices.items()}
-        return lambda: Oracle(choices=Choices(**together))
+        return lambda: FilterAsInput(Choices(**together))
     choices = CHOICES[name]
     return lambda: Oracle(choices=Choices(**choices))
 
 
-NAMES = (*CHOICES, "everything_else")
+NAMES = (*CHOICES, *SHAPES, "everything_else")
 
 
 def __getattr__(name: str) -> Callable[[], Oracle]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from conformance.oracle import authority, contents, cursors, fences, pages, records, revisions, selection, subjects
-from conformance.oracle.policy import classification
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
@@ -40,7 +39,7 @@ def make(turn: Turn, space: Space, request: Doc, candidate_id: str) -> Doc:
         "capture_scope": request["scope"],
         **kind,
         "content": request["content"],
-        "classification": classification.classify(request["content"]),
+        "classification": turn.choices.classify(request["content"]),
         "provenance": {"captured_by": turn.caller, **records.source_context(request)},
         "revision": revisions.FIRST,
         "created_at": turn.now,

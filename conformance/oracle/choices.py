@@ -5,11 +5,11 @@ Every member names the sentence of protocol.md that leaves it open. The defaults
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.oracle.policy import ranking
+from conformance.oracle.policy import assembly, classification, ranking
 from conformance.wire.vocabulary import Code
 
 Doc = Mapping[str, Any]
@@ -48,6 +48,9 @@ class Choices:
     - ``expired_issuance``: whether a grant that is expired from the start is issued (section 5).
     - ``recall_skips``: whether recall fills a byte budget by skipping what does not fit, or ends there (section 7, Recall).
     - ``recall_order``: the rank of a record for a query, best first by the sorted key.
+    - ``classify``: the label and the further signals of a candidate (section 3, MemoryCandidate).
+    - ``compose``: the text of a reflection, from its subject and the records of its basis (section 3, Reflection).
+    - ``state_digest``: the form of that digest, from the request and the pinned basis (section 3, Reflection).
     - ``pending_calls``: how many later calls a pending receipt waits; 0 answers ``committed`` at once (section 4).
     - ``refuses_defects_early``: whether a defective chunk before the final one is refused at once (section 7, Transfer).
     - ``discard_needs_records_write``: whether a review's discard demands ``records_write`` (section 4).
@@ -71,6 +74,9 @@ class Choices:
     expired_issuance: bool = True
     recall_skips: bool = False
     recall_order: Callable[[Doc, str | None], Any] = ranking.by_shared_words
+    classify: Callable[[Doc], dict[str, Any]] = classification.classify
+    compose: Callable[[str, Sequence[Doc]], str] = assembly.text
+    state_digest: Callable[[Doc, Doc], str] = assembly.state_digest
     pending_calls: int = 0
     refuses_defects_early: bool = False
     discard_needs_records_write: bool = False

@@ -37,7 +37,7 @@ def state(turn: Turn, space: Space, request: Doc) -> Outcome:
     found = records.eligible(turn, space, request, turn.op.needs)
     current = basis(turn, space, subject_id, found)
     members: dict[str, Any] = {
-        "state_digest": assembly.state_digest(request, current),
+        "state_digest": turn.choices.state_digest(request, current),
         "stale": not any(assembly.same_basis(one["basis"], current) for one in shown(turn, space, request)),
         "sufficient": is_sufficient(found),
         "record_count": len(found),
@@ -60,7 +60,7 @@ def generate(turn: Turn, space: Space, request: Doc) -> Outcome:
     refuse_incomplete(turn, space, wanted["subject_id"])
     refuse_insufficient(found)
     pinned = basis(turn, space, wanted["subject_id"], found)
-    digest = assembly.state_digest(request, pinned)
+    digest = turn.choices.state_digest(request, pinned)
     refuse_other_state(request, digest)
     return _pinned(turn, space, request, {"state_digest": digest, **pinned}, found)
 
@@ -102,7 +102,7 @@ def make(turn: Turn, space: Space, request: Doc, reflection_id: str, pinned: Doc
         "space_id": space.space_id,
         **{name: request[name] for name in PINNED if name in request},
         "basis": pinned,
-        "text": assembly.text(request["selection"]["subject_id"], found),
+        "text": turn.choices.compose(request["selection"]["subject_id"], found),
         "created_at": turn.now,
         "extensions": extensions_of(request),
     }
