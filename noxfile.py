@@ -69,6 +69,29 @@ def selftest(session: nox.Session) -> None:
 
 
 @nox.session
+def durability(session: nox.Session) -> None:
+    """Let the bundled durable provider crash 200 times with calls in flight."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.crashes", *(session.posargs or ["200"]))
+
+
+@nox.session
+def matrix(session: nox.Session) -> None:
+    """Meet every seeded fault with its own rule, and every permitted variant, alone and all together, with every rule."""
+    session.install("-e", ".[dev]")
+    arguments = session.posargs or ["--kill-matrix", "--freedom", "--json", "kill-matrix.json"]
+    session.run(COMMAND, "faults", "-n", WORKERS, *arguments)
+
+
+@nox.session
+def seeds(session: nox.Session) -> None:
+    """Judge the right oracle by quick under 20 seeds (or as many as named): no rule may fail it under any."""
+    session.install("-e", ".[dev]")
+    for seed in range(int(session.posargs[0]) if session.posargs else 20):
+        session.run(COMMAND, "run", "--profile", "quick", "-n", WORKERS, "--seed", str(seed))
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure; each benchmark prints its table and says what it wants."""
     session.install("-e", ".[dev]")
