@@ -28,6 +28,7 @@ from conformance.expect import CheckFailed, NotApplicable
 from conformance.finding import Finder
 from conformance.generation import settle
 from conformance.listening import Listening
+from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
 from conformance.target import DEFAULT_TARGET, open_target
@@ -54,6 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     group.addoption("--post", default=None, help=argparse.SUPPRESS)
     group.addoption("--started", action="store_true", help=argparse.SUPPRESS)
+    group.addoption("--sections", default=None, help=argparse.SUPPRESS)
+    group.addoption("--playback", default=None, help=argparse.SUPPRESS)
     group.addoption("--no-counterexamples", action="store_true", help="reduce no failure to its shortest list of calls")
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
@@ -73,7 +76,10 @@ def pytest_configure(config: pytest.Config) -> None:
     except BadInput as error:
         raise pytest.UsageError(str(error)) from error
     finder = None if option.no_counterexamples else Finder(bundle, seed=option.seed, profile=option.profile)
-    config.stash[_SESSION] = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early, finder)
+    shared = Session(target, bundle, PROFILES[option.profile], option.seed, option.stop_early, finder)
+    shared.sections = None if option.sections is None else Path(option.sections)
+    shared.playback = None if option.playback is None else Playback(Path(option.playback))
+    config.stash[_SESSION] = shared
 
 
 @pytest.hookimpl(trylast=True)
@@ -88,6 +94,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     shared = session.config.stash[_SESSION]
     if (post := session.config.option.post) is not None and hasattr(session.config, "workerinput"):
         session.config.stash[_WATCHDOG] = Watchdog(Path(post), shared.target.deadline)
+    if shared.playback is not None:
+        return
     try:
         shared.target.release(shared.open())
     except NotApplicable:
@@ -169,14 +177,14 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     """Give the check's place of work: one ``conformance.bench.Bench``, on a target that offers what the check needs."""
     doing = request.node.stash[_DOING]
     shared = request.config.stash[_SESSION]
-    opened = shared.open()
+    opened = shared.open(doing.check)
     try:
-        with ExitStack() as turn:
+        with ExitStack() as turn, shared.way(doing, opened) as way:
             if opened.shim.shared:
                 doing.waits = True
                 turn.enter_context(Turns(shared.target.text).taken(doing.check.controls))
                 doing.waits = False
-            doing.listening = Listening(opened.shim)
+            doing.listening = Listening(way)
             doing.bench = shared.bench(doing.check, opened, doing.listening)
             requirements(doing.check, doing.bench)
             yield doing.bench
@@ -203,7 +211,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
 def _run_again(item: pytest.Function, doing: Doing) -> BaseException | None:
     shared = item.config.stash[_SESSION]
     arguments = {name: item.funcargs[name] for name in signature(item.function).parameters}
-    opened = shared.open()
+    opened = shared.open(doing.check)
     try:
         if "bench" in arguments:
             arguments["bench"] = shared.bench(doing.check, opened, opened.shim)

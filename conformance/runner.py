@@ -25,11 +25,14 @@ import pytest
 from conformance import plugin
 from conformance.catalogue import PACKAGE, Rule, rules
 from conformance.contract_coverage import contract_coverage
-from conformance.errors import NotOffered
+from conformance.errors import BadUsage, NotOffered
 from conformance.levers import Facts
 from conformance.modules import directory, modules_of
+from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
 from conformance.recorder import Recorder
+from conformance.recording import Header, assemble, facts_to_json
+from conformance.sources import engine, sources
 from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
 from conformance.watching import Together, Watcher
@@ -51,7 +54,8 @@ _ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
 class Order:
     """What to run. ``workers`` 0 runs in this process; ``stop_early`` leaves out what follows a rule's first FAIL.
 
-    ``counterexamples``: each failure is reduced to its shortest list of calls.
+    ``counterexamples``: each failure is reduced to its shortest list of calls. ``record`` is a file for all requests and answers;
+    ``playback`` one that is played in place of the target, whose text is told only.
     """
 
     target: str = DEFAULT_TARGET
@@ -61,6 +65,8 @@ class Order:
     schemas: str | None = None
     stop_early: bool = False
     counterexamples: bool = True
+    record: str | None = None
+    playback: str | None = None
 
 
 def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
@@ -70,25 +76,33 @@ def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = N
     """
     started = time.perf_counter()
     bundle = load(order.schemas)
-    target = open_target(order.target, bundle=bundle)
+    target = open_target(_opened(order), bundle=bundle)
     with target.started():
         return _judged(order, bundle, target, chosen, watcher or Together(), started)
+
+
+def _opened(order: Order) -> str:
+    """Return what is opened: nothing of the target's own where a recording is played."""
+    return DEFAULT_TARGET if order.playback else order.target
 
 
 def _judged(
     order: Order, bundle: Bundle, target: Target, chosen: Collection[Rule], watcher: Watcher, started: float
 ) -> RunResult:
     wanted = [rule for rule in rules().values() if rule in chosen or not chosen]
-    facts = _facts_of(target)
+    facts = Playback(Path(order.playback)).hello if order.playback else _facts_of(target)
     begun = RunResult(_run_facts(order, bundle, facts), tuple(_rule_result(rule, wanted, ()) for rule in rules().values()))
     watcher.began(begun)
     if facts is None:
         return replace(begun, rules=_not_offered(order), seconds=time.perf_counter() - started)
-    with TemporaryDirectory(prefix=DISTRIBUTION) as post:
+    with TemporaryDirectory(prefix=DISTRIBUTION) as post, TemporaryDirectory(prefix=DISTRIBUTION) as sections:
         recorder = Recorder(watcher, Path(post))
         modules = [path for rule in wanted for path in modules_of(rule)]
         if modules:
-            _run_pytest([*_arguments(order), "--post", post, *map(str, modules)], recorder)
+            recorded = ["--sections", sections] if order.record else []
+            _run_pytest([*_arguments(order), *recorded, "--post", post, *map(str, modules)], recorder)
+        if order.record:
+            _keep(Path(order.record), begun, facts, wanted, recorder, Path(sections))
     results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
     result = replace(
         begun,
@@ -98,6 +112,18 @@ def _judged(
         complete=recorder.reached_end,
     )
     return replace(result, coverage=contract_coverage(result, bundle).to_json())
+
+
+def _keep(
+    path: Path, begun: RunResult, hello: Facts, wanted: Collection[Rule], recorder: Recorder, sections: Path
+) -> None:
+    """Put what was recorded into one file. Raises ``BadUsage`` where it cannot be written."""
+    facts = begun.to_json()["facts"]
+    header = Header(facts, facts_to_json(hello), tuple(rule.rule_id for rule in wanted), sources(), engine())
+    try:
+        assemble(path, header, sections, [(check.check_id, check.node_id) for check in recorder.in_order()])
+    except OSError as error:
+        raise BadUsage(f"{path}: the recording cannot be written: {error.strerror}.") from error
 
 
 def _facts_of(target: Target) -> Facts | None:
@@ -122,10 +148,11 @@ def _run_pytest(arguments: Sequence[str], recorder: Recorder) -> None:
 
 def _arguments(order: Order) -> list[str]:
     arguments = [*_QUIET, *_PLUGINS, "--started", "-c", str(_INI), "--rootdir", str(directory().parent)]
-    arguments += ["--target", order.target, "--profile", order.profile, "--seed", str(order.seed)]
+    arguments += ["--target", _opened(order), "--profile", order.profile, "--seed", str(order.seed)]
     arguments += ["--schemas", order.schemas] if order.schemas is not None else []
     arguments += ["--stop-early"] if order.stop_early else []
-    arguments += [] if order.counterexamples else ["--no-counterexamples"]
+    arguments += [] if order.counterexamples and not order.playback else ["--no-counterexamples"]
+    arguments += ["--playback", order.playback] if order.playback else []
     return arguments + _workers(order.workers)
 
 

@@ -6,7 +6,10 @@ wants to know whether a rule is broken stops at the rule's first failure.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import hypothesis
 
@@ -18,7 +21,9 @@ from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.finding import Finder
 from conformance.judging import LeftOut
+from conformance.playback import Playback, Played
 from conformance.profiles import Profile
+from conformance.recording import Recording, section_file
 from conformance.settings import check_seed, settings_of
 from conformance.target import Opened, Target
 from conformance.transport.shim import Shim
@@ -42,6 +47,8 @@ class Session:
     seed: int
     stop_early: bool = False
     finder: Finder | None = None
+    sections: Path | None = None
+    playback: Playback | None = None
     _unanswered: int = 0
     _broken: set[str] = field(default_factory=set)
 
@@ -53,12 +60,29 @@ class Session:
         """Return the seed of a check."""
         return check_seed(self.seed, check.check_id)
 
-    def open(self) -> Opened:
-        """Open the target. Raises ``NotApplicable`` where it has no memory family, ``BadTarget`` where it cannot be used."""
+    def open(self, check: Check | None = None) -> Opened:
+        """Open the target, or a check's part of the recording that is played in its place.
+
+        Raises ``NotApplicable`` where it has no memory family, ``BadTarget`` where it cannot be used.
+        """
+        if self.playback is not None and check is not None:
+            return self.playback.open(check.check_id)
         try:
             return self.target.open()
         except NotOffered as nothing:
             raise NotApplicable(str(nothing)) from nothing
+
+    @contextmanager
+    def way(self, doing: Doing, opened: Opened) -> Iterator[Shim]:
+        """Give the way to what was opened: one that writes down what goes through it, where that is wanted."""
+        if self.sections is None:
+            yield opened.shim
+            if isinstance(opened.shim, Played) and doing.error is None:
+                opened.shim.over()
+            return
+        file = section_file(self.sections, doing.node_id)
+        with closing(Recording(opened.shim, opened, doing.check.check_id, file)) as recording:
+            yield recording
 
     def bench(self, check: Check, opened: Opened, shim: Shim) -> Bench:
         """Make a check's place of work, over ``shim``, the way to what was opened."""

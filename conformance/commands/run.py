@@ -31,6 +31,7 @@ def main(options: Namespace) -> int:
         seed=options.seed,
         workers=_workers(options),
         schemas=options.schemas,
+        record=options.record,
     )
     chosen = _chosen(options.rules)
     reporting = Reporting(reports_of(options.report))

@@ -41,6 +41,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     add_telling_options(parser)
     parser.add_argument(
+        "--record",
+        default=None,
+        metavar="FILE",
+        help="keep all requests and answers, without credentials (JSON lines, gzip): what a certificate stands on",
+    )
+    parser.add_argument(
         "--stream",
         default=None,
         metavar="FILE",
