@@ -18,9 +18,10 @@ BASES = ("stated", "observed", "inferred")
 WHEN = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5Z", "2021-06-01T12:00:00Z")
 HOLDERS = ("ann", "bob")
 STRUCTURED: tuple[Any, ...] = (
-    None, [], {}, 5, "a", {"cognition": []}, {"a": [1, {"b": None}]}, {"\ue000": 1, "\U0001f600": 2}, {"created_at": "x"},
-    [0.5, True],
+    None, [], {}, 5, "a", {"cognition": []}, {"a": [1, {"b": None}]}, {"created_at": "x"}, [0.5, True],
 )  # fmt: skip
+CODE_POINTS = {"\ue000": 1, "\U0001f600": 2}
+"""Members whose order by code point is not that by UTF-16 unit."""
 EXTENSIONS: tuple[Mapping[str, Any], ...] = (
     {"x": {}}, {"acme": {"a": [1, None]}}, {"grants": {"capabilities": ["admin"]}}, {"principal": {"principal_id": "root"}},
 )  # fmt: skip
@@ -40,7 +41,7 @@ def content(stage: Stage) -> Doc:
     """Draw a content that every provider takes."""
     made: dict[str, Any] = {"text": text(stage)}
     if stage.chance(0.25):
-        made["structured"] = stage.pick(STRUCTURED)
+        made["structured"] = CODE_POINTS if stage.chance(0.04) else stage.pick(STRUCTURED)
     if stage.chance(0.35):
         made["cognition"] = [cognition(stage) for _ in range(stage.random.choice((0, 1, 1, 2)))]
     return made
@@ -180,9 +181,10 @@ def shape(stage: Stage) -> Doc:
 
 
 def _capabilities(stage: Stage) -> list[str]:
-    known = capabilities(stage.model.bundle)
-    if stage.chance(0.35):
-        return list(known)
+    known = list(capabilities(stage.model.bundle))
+    if stage.chance(0.45):
+        known.remove(stage.pick(known))
+        return known
     wanted = dict.fromkeys(stage.some(known, 4))
     wanted.update(dict.fromkeys(stage.some(READS + WRITES, 2)))
     if stage.chance(0.4):

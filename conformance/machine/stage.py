@@ -60,9 +60,11 @@ class Stage:
         self.chains = Chains(self.duo)
         self.recalls = Recalls(self.duo)
         self.parcels = Parcels(self.duo)
+        self.served = {row.name for row in bench.bundle.operations.values() if self.serves(row.flag)}
         self.names = _names(random, bench.described(self.world)["required_profile_kinds"])
         self.people = [self._person(number) for number in range(PEOPLE)]
         self._keys = 0
+        self._members: dict[str, Mapping[str, Any]] = {}
         self._begin()
 
     @staticmethod
@@ -170,7 +172,9 @@ class Stage:
     def request(self, stem: str, space_id: str, members: Mapping[str, Any]) -> Doc:
         """Build the request of an operation, with the space and a fresh key where it has them."""
         op = f"memory.{stem}"
-        taken = self.world.members_of(op)
+        taken = self._members.get(op)
+        if taken is None:
+            taken = self._members[op] = self.world.members_of(op)
         request = dict(members)
         if "space_id" in taken:
             request = {"space_id": space_id, **request}
@@ -241,14 +245,13 @@ def _root(world: World, number: int) -> Actor:
 
 
 def _names(random: Random, required: Sequence[str]) -> Names:
-    subjects = _alike(random, "u1", "u2")
-    contexts = _alike(random, "c1", "c2")
-    return Names(subjects, contexts, (*required, "preferences", "note"))
+    kinds = (*required, "preferences", "note", *(("x/note",) if random.random() < 0.3 else ()))
+    return Names(_alike(random, "u1"), _alike(random, "c1"), kinds)
 
 
-def _alike(random: Random, *plain: str) -> tuple[str, ...]:
-    """Give plain names, mostly with look-alikes of one another beside them; a mark in front keeps them from being numbers."""
-    if random.random() < 0.3:
-        return (*plain, f"{plain[0]}0", f"{plain[0]}/x")
+def _alike(random: Random, plain: str) -> tuple[str, ...]:
+    """Give a plain name, and beside it names that are nearly the same or nearly one another's."""
+    near = (f"{plain} ", f" {plain}", plain.upper(), f"{plain}\u200b", f"{plain}0", f"{plain}/x", f"{plain[0]}_", f"{plain[0]}%")
     family = random.choice(LOOK_ALIKES)
-    return tuple(dict.fromkeys((plain[0], *random.sample(family, min(3, len(family))))))
+    others = (*random.sample(near, 2), *random.sample(family, 2)) if random.random() < 0.7 else (f"{plain[0]}2", f"{plain[0]}3")
+    return tuple(dict.fromkeys((plain, *others)))

@@ -19,6 +19,7 @@ from conformance.machine.acts import (
     records,
     retries,
     spaces,
+    storms,
     syntheses,
     transfer,
 )
@@ -61,7 +62,7 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "grants",
         (grants.grant, 1.2), (grants.delegate, 1.6), (grants.regrant, 0.4), (grants.revoke, 1.0), (grants.list_own, 0.5),
-        (grants.list_all, 0.5), (grants.probe, 2.5),
+        (grants.list_all, 0.5), (grants.probe, 2.5), (grants.split, 0.6),
     ),
     *_acts(
         "records",
@@ -90,14 +91,15 @@ ACTS: tuple[Act, ...] = (
         (retries.replay, 1.6), (retries.old_replay, 0.6), (retries.refused_again, 0.8), (retries.conflict, 0.6),
         (retries.borrowed_key, 1.0), (retries.get_receipt, 1.2),
     ),
+    *_acts("gates", (storms.freeze_and_try, 0.8), (storms.fence_and_try, 1.0)),
     *_acts("cursors", (edges.begin_chain, 0.7), (edges.go_on, 0.7), (edges.misuse, 0.4)),
     *_acts("dispatch", (edges.stopped, 0.4)),
     *_acts("disclosure", (edges.twins, 0.8), (transfer.audit, 0.35)),
     *_acts("crowds", (crowds.at_the_same_time, 0.5)),
     *_acts(
         "levers",
-        (levers.pass_time, 0.8, "clock"), (levers.to_an_end, 0.7, "clock"), (levers.hold, 0.5, "hold"),
-        (levers.restart, 0.12, "restart"),
+        (levers.pass_time, 0.8, "clock"), (levers.to_an_end, 0.7, "clock"), (levers.hold, 0.6, "hold"),
+        (levers.restart, 0.25, "restart"),
     ),
 )  # fmt: skip
 
@@ -111,7 +113,7 @@ FOCI: Mapping[str, Mapping[str, float]] = {
     "tombstones": {"records": 3, "candidates": 1.5, "transfer": 1.6, "reflections": 1.5, "grants": 0.4, "crowds": 0.3},
     "transfer": {"transfer": 7, "reflections": 1.5, "grants": 0.5, "crowds": 0.2, "levers": 1.5},
     "reflections": {"reflections": 6, "profiles": 2, "records": 1.5, "grants": 0.8},
-    "fences": {"spaces": 3, "subjects": 4, "records": 1.5, "candidates": 1.5},
+    "fences": {"gates": 5, "spaces": 3, "subjects": 4, "records": 1.5, "candidates": 1.5},
     "even": {},
 }
 

@@ -21,7 +21,10 @@ def capture(stage: Stage) -> None:
     members: dict[str, Any] = {"content": draws.any_content(stage), "scope": scope}
     if stage.chance(0.6):
         members["kind"] = stage.pick(draws.RECORD_KINDS)
-    stage.ask(stage.someone(space_id), "capture", space_id, **members, **draws.source(stage), **draws.extensions(stage))
+    actor = stage.someone(space_id)
+    seen = stage.ask(actor, "capture", space_id, **members, **draws.source(stage), **draws.extensions(stage))
+    if seen.error is None and stage.chance(0.4):
+        stage.ask(actor, "candidates.get", space_id, candidate_id=seen.payload["receipt"]["affected"][0]["id"])
 
 
 def a_candidate(stage: Stage, space_id: str, *, consumed: float = 0.25) -> Doc:

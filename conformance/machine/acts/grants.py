@@ -26,7 +26,28 @@ def delegate(stage: Stage) -> None:
         shape = draws.shape(stage)
         _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": _with_issue(shape)}, issuer)
         return
-    _issue(stage, space_id, issuer, draws.near(stage, stage.pick(issuing[-4:])))
+    shape = stage.pick(issuing[-4:])
+    if stage.chance(0.25):
+        shape = _mixed(stage, shape, stage.pick(issuing))
+    _issue(stage, space_id, issuer, draws.near(stage, shape))
+
+
+def _mixed(stage: Stage, one: Doc, other: Doc) -> Doc:
+    """Take some dimensions of one grant and the rest of another: what neither covers alone."""
+    dimensions = ("capabilities", "subject_ids", "context_ids", "shared_access", "expires_at")
+    chosen = {name: stage.pick((one, other)) for name in dimensions}
+    return {name: grant[name] for name, grant in chosen.items() if name in grant}
+
+
+def split(stage: Stage) -> None:
+    """Give somebody two capabilities that are needed together, by two grants, or only one of the two."""
+    space_id = stage.space_id()
+    first, second = stage.pick(PAIRS)
+    grantee, shape = stage.pick(stage.people), draws.shape(stage)
+    if first == "transfer":
+        shape = {"shared_access": "none"}
+    for capability in stage.some((first, second), 2):
+        _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": [capability]}, grantee)
 
 
 def _with_issue(shape: Doc) -> list[str]:
@@ -94,6 +115,12 @@ def probe(stage: Stage) -> None:
         edge = _edge(stage, stage.pick(held))
         stage.pick(PROBES)(stage, space_id, actor, edge)
     return None
+
+
+PAIRS = (
+    ("review", "records_write"), ("reflections_generate", "reflections_read"), ("transfer", "admin"), ("capture", "records_read"),
+)  # fmt: skip
+"""Capabilities that an operation needs together, or that only look as if one brought the other."""
 
 
 def _edge(stage: Stage, one: Doc) -> Doc:

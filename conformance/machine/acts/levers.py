@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.machine import draws
+from conformance.machine.acts import storms, transfer
 from conformance.machine.stage import Stage, keys
 from strategies.timestamps import just_after
 
@@ -48,6 +49,13 @@ def _use(stage: Stage, space_id: str, grantee_id: str) -> None:
 def hold(stage: Stage) -> None:
     """Hold what may be pending; or let it settle."""
     stage.hold(not stage.duo.held)
+    if stage.duo.held:
+        for act in stage.some(storms.PENDABLE, 2):
+            act(stage)
+        if stage.chance(0.4):
+            storms.freeze_and_try(stage)
+        if stage.chance(0.4):
+            stage.hold(False)
 
 
 def restart(stage: Stage) -> None:
@@ -56,6 +64,7 @@ def restart(stage: Stage) -> None:
     space_id = stage.space_id()
     root = stage.roots[space_id]
     stage.listed(root, "spaces.list", space_id)
+    transfer.look(stage, space_id)
     for done in [one for one in stage.duo.done[-40:] if not one.code][-3:]:
         stage.send(done.actor, done.op, done.request)
     _read_receipts(stage, space_id)

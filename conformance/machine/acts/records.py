@@ -19,7 +19,10 @@ def create(stage: Stage) -> None:
     if stage.chance(0.7) and scope["subject_id"] not in stage.space(space_id).subjects:
         stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=scope["subject_id"])
     members = {"kind": stage.pick(draws.RECORD_KINDS), "content": draws.any_content(stage), "scope": scope}
-    stage.ask(stage.someone(space_id), "records.create", space_id, **members, **draws.source(stage), **draws.extensions(stage))
+    actor = stage.someone(space_id)
+    seen = stage.ask(actor, "records.create", space_id, **members, **draws.source(stage), **draws.extensions(stage))
+    if seen.error is None and stage.chance(0.4):
+        stage.ask(actor, "records.get", space_id, record_id=seen.payload["receipt"]["affected"][0]["id"])
 
 
 def a_record(stage: Stage, space_id: str, *, dead: float = 0.15) -> Doc:
@@ -58,7 +61,7 @@ def promote(stage: Stage) -> None:
     """Move a record, mostly within its subject."""
     space_id = stage.space_id()
     record = a_record(stage, space_id)
-    to_scope = draws.scope(stage, None if stage.chance(0.06) else record["scope"]["subject_id"])
+    to_scope = draws.scope(stage, None if stage.chance(0.12) else record["scope"]["subject_id"])
     _change(stage, "records.promote", space_id, record, to_scope=to_scope)
 
 

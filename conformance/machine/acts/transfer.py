@@ -15,7 +15,10 @@ MOST_CHUNKS = 8
 
 
 def _carrier(stage: Stage, space_id: str) -> Actor:
-    return stage.roots[space_id] if stage.chance(0.9) else stage.someone(space_id)
+    if stage.chance(0.75):
+        return stage.roots[space_id]
+    grants = [grant for grant in stage.space(space_id).grants.all() if "transfer" in grant["capabilities"]]
+    return stage.actor_of(stage.pick(grants)["grantee_id"], space_id) if grants else stage.someone(space_id)
 
 
 def create(stage: Stage) -> None:
@@ -143,7 +146,7 @@ def activate(stage: Stage) -> None:
     if not fences.is_frozen(stage.space(space_id)) and stage.chance(0.85):
         stage.ask(root, "spaces.freeze", space_id, expected_revision=stage.space(space_id).facts["revision"])
     generation = stage.space(space_id).facts["authority_generation"]
-    expected = generation if stage.chance(0.8) else max(1, generation + stage.pick((-1, 1, 1, 2)))
+    expected = generation if stage.chance(0.7) else max(1, generation + stage.pick((-1, -1, 1, 1, 2)))
     import_id = an_import(stage, stage.space(space_id), imports.STAGED)
     members = {"import_id": import_id, "expected_authority_generation": expected}
     seen = stage.ask(_carrier(stage, space_id), "imports.activate", space_id, **members)
