@@ -25,6 +25,11 @@ def basis(turn: Turn, space: Space, subject_id: str, found: Sequence[Doc]) -> Do
     return assembly.basis(found, space.profiles.of(subject_id), turn.choices.engine_policy_version)
 
 
+def state_digest(turn: Turn, request: Doc, pinned: Doc) -> str:
+    """Digest the state that a reflection rests on; the form is the provider's."""
+    return turn.choices.state_digest(request, pinned)
+
+
 def is_sufficient(found: Sequence[Doc]) -> bool:
     """Say whether there is at least one eligible record."""
     return bool(found)
@@ -37,7 +42,7 @@ def state(turn: Turn, space: Space, request: Doc) -> Outcome:
     found = records.eligible(turn, space, request, turn.op.needs)
     current = basis(turn, space, subject_id, found)
     members: dict[str, Any] = {
-        "state_digest": turn.choices.state_digest(request, current),
+        "state_digest": state_digest(turn, request, current),
         "stale": not any(assembly.same_basis(one["basis"], current) for one in shown(turn, space, request)),
         "sufficient": is_sufficient(found),
         "record_count": len(found),
@@ -60,7 +65,7 @@ def generate(turn: Turn, space: Space, request: Doc) -> Outcome:
     refuse_incomplete(turn, space, wanted["subject_id"])
     refuse_insufficient(found)
     pinned = basis(turn, space, wanted["subject_id"], found)
-    digest = turn.choices.state_digest(request, pinned)
+    digest = state_digest(turn, request, pinned)
     refuse_other_state(request, digest)
     return _pinned(turn, space, request, {"state_digest": digest, **pinned}, found)
 

@@ -1,11 +1,11 @@
-"""Faults that MEM-R026 (profiles and reflections) must catch."""
+"""Faults that MEM-R026 (profiles and reflections) must catch: reflections. Those of profiles are in ``r026_profiles``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.oracle import authority, jobs, profiles, records, reflections, revisions, selection, subjects
+from conformance.oracle import authority, jobs, records, reflections, selection
 from conformance.oracle.policy import assembly
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
@@ -17,113 +17,6 @@ from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 
 RULE = "MEM-R026"
 Docs = Sequence[Doc]
-
-
-# -- profiles
-
-
-def _missing_is_an_error(original: Any) -> Any:
-    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
-        outcome: Outcome = original(turn, space, request)
-        if outcome.members["missing_kinds"]:
-            raise Refusal(Code.NOT_FOUND)
-        return outcome
-
-    return get
-
-
-def _missing_as_empty(_turn: Turn, space: Space, members: Doc) -> Doc:
-    """Answer a document without content for a kind that was never written."""
-    made = [
-        {
-            "schema_version": 1, "space_id": space.space_id, "subject_id": "u1", "kind": kind, "content": {"text": ""},
-            "content_digest": canonical.digest({"text": ""}), "revision": 1, "updated_by": "nobody",
-            "created_at": "2000-01-01T00:00:00Z", "updated_at": "2000-01-01T00:00:00Z", "extensions": {},
-        }
-        for kind in members["missing_kinds"]
-    ]  # fmt: skip
-    return {"documents": [*members["documents"], *made], "missing_kinds": []}
-
-
-def _unsaid(_turn: Turn, _space: Space, members: Doc) -> Doc:
-    return {**members, "missing_kinds": []}
-
-
-def _folded(_original: Any) -> Any:
-    return lambda subject_id, kind: (subject_id, kind.casefold())
-
-
-def _joined(_original: Any) -> Any:
-    """Find a profile by its kind alone."""
-    return lambda _subject_id, kind: ("", kind)
-
-
-def _any_subject(original: Any) -> Any:
-    """Read the profiles of every subject."""
-
-    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
-        outcome: Outcome = original(turn, space, request)
-        wanted = request.get("kinds", ())
-        others = [one for one in space.profiles.all() if one["kind"] in wanted and one not in outcome.members["documents"]]
-        found = [*outcome.members["documents"], *others]
-        kinds = {one["kind"] for one in found}
-        missing = [kind for kind in outcome.members["missing_kinds"] if kind not in kinds]
-        return outcome._replace(members={"documents": found, "missing_kinds": missing})
-
-    return get
-
-
-def _merged(original: Any) -> Any:
-    """Keep what an update of a profile does not mention."""
-
-    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
-        content = {**found["content"], **request["content"]}
-        outcome: Outcome = original(turn, space, {**request, "content": content}, found)
-        return outcome
-
-    return changed
-
-
-def _granting(original: Any) -> Any:
-    """Take a profile that names a grantee and capabilities for a grant."""
-
-    def says(document: Doc, caller: str, capability: str) -> bool:
-        said = document["content"].get("structured")
-        named = isinstance(said, dict) and said.get("grantee_id") == caller
-        return named and capability in said.get("capabilities", ())
-
-    def holds(turn: Turn, need: Any, scope: Doc) -> bool:
-        held = [document for space in turn.state.spaces.values() for document in space.profiles.of(scope["subject_id"])]
-        return any(says(one, turn.caller, need.capability) for one in held) or bool(original(turn, need, scope))
-
-    return holds
-
-
-def _first_writer(original: Any) -> Any:
-    """Say the first writer of a document for ever."""
-
-    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
-        outcome: Outcome = original(turn, space, request, found)
-        key = profiles.key_of(found["subject_id"], found["kind"])
-        document = {**(outcome.space.profiles.get(key) or {}), "updated_by": found["updated_by"]}
-        return outcome._replace(space=outcome.space.having(profiles=outcome.space.profiles.change(key, document)))
-
-    return changed
-
-
-def _extensions_replaced(original: Any) -> Any:
-    def changed(turn: Turn, space: Space, request: Doc, found: Doc) -> Outcome:
-        outcome: Outcome = original(turn, space, request, {**found, "extensions": request.get("extensions", {})})
-        return outcome
-
-    return changed
-
-
-def _digest_of_text(original: Any) -> Any:
-    def written(turn: Turn, request: Doc) -> Doc:
-        return {**original(turn, request), "content_digest": canonical.digest(request["content"]["text"])}
-
-    return written
 
 
 # -- basis, digest and staleness
@@ -162,9 +55,9 @@ def _covering_everything() -> Provider:
         return basis
 
     def covering(original: Any) -> Any:
-        return lambda request, pinned: canonical.digest([original(request, pinned), versions[0]])
+        return lambda turn, request, pinned: canonical.digest([original(turn, request, pinned), versions[0]])
 
-    return Patched([Patch(reflections, "basis", remember), Patch(assembly, "state_digest", covering)])
+    return Patched([Patch(reflections, "basis", remember), Patch(reflections, "state_digest", covering)])
 
 
 def _required_alone(original: Any) -> Any:
@@ -371,8 +264,6 @@ def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
 
 
 FAULTS: tuple[Fault, ...] = (
-    _fault("missing_is_an_error", "a profile kind that was never written is NOT_FOUND",
-           altered.step("profile.get", _missing_is_an_error)),
     _fault("required_kind_not_needed", "generation does without a required profile kind",
            Patch(reflections, "refuse_incomplete", always(None))),
     _fault("digest_without_filter", "the digest does not cover the filter", Patch(assembly, "digested_request", _without_filter)),
@@ -385,20 +276,6 @@ FAULTS: tuple[Fault, ...] = (
            Patch(reflections, "is_covered", always(True))),
     _fault("shown_unselected", "a selection that the reader does not cover shows its reflections",
            scoped.during("reflections.list", Patch(selection, "authorise", always(None))), source="rules.md"),
-    _ours("missing_as_empty", "a kind that was never written is an empty document",
-          altered.answer("profile.get", _missing_as_empty)),
-    _ours("missing_unsaid", "missing kinds are not listed", altered.answer("profile.get", _unsaid)),
-    _ours("kinds_folded", "profile kinds are compared without case", Patch(profiles, "key_of", _folded)),
-    _ours("profile_by_kind", "a profile is found by its kind alone", altered.step("profile.get", _any_subject)),
-    _ours("profile_merged", "an update keeps what it does not mention", Patch(profiles, "_changed", _merged)),
-    _ours("profile_grants", "what a profile says authorises", Patch(authority, "holds", _granting)),
-    _ours("profile_first_writer", "a document names its first writer for ever", Patch(profiles, "_changed", _first_writer)),
-    _ours("profile_extensions_replaced", "an update replaces the extensions", Patch(profiles, "_changed", _extensions_replaced)),
-    _ours("profile_digest_of_text", "the content digest is of the text alone", Patch(profiles, "written", _digest_of_text)),
-    _ours("profile_for_nobody", "a profile is made for a subject that does not exist",
-          scoped.during("profile.update", Patch(subjects, "require_existing", always(None)))),
-    _ours("profile_unchecked", "a profile update takes any revision",
-          scoped.during("profile.update", Patch(revisions, "check", always(None)))),
     _ours("digest_without_cognition", "the digest does not cover the cognition filter",
           Patch(assembly, "digested_request", _without_cognition)),
     _ours("digest_without_selection", "the digest does not cover the selection",

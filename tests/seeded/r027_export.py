@@ -1,0 +1,162 @@
+"""Faults that MEM-R027 (transfer) must catch: what an export holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from conformance.oracle import exports, store
+from conformance.oracle.state import Doc, Space
+from conformance.oracle.turn import Outcome, Turn
+from tests.seeded import altered
+from tests.seeded.fault import Fault, Patch, patched
+
+RULE = "MEM-R027"
+Item = Callable[[Doc], Doc | None]
+
+
+def _exporting(change: Item) -> Patch:
+    """Export each item as ``change`` makes it; None leaves it out."""
+
+    def wrap(original: Any) -> Any:
+        def items(turn: Turn, space: Space) -> Iterator[Doc]:
+            changed = (change(item) for item in original(turn, space))
+            return (item for item in changed if item is not None)
+
+        return items
+
+    return Patch(exports, "items", wrap)
+
+
+def _without(*kinds: str) -> Item:
+    return lambda item: None if item["type"] in kinds else item
+
+
+def _of_values(kind: str, change: Callable[[Doc], Doc | None]) -> Item:
+    """Change the values of one type; None leaves the item out."""
+
+    def changed(item: Doc) -> Doc | None:
+        if item["type"] != kind:
+            return item
+        value = change(item["value"])
+        return None if value is None else {**item, "value": value}
+
+    return changed
+
+
+def _lacking(name: str) -> Callable[[Doc], Doc]:
+    return lambda value: {member: part for member, part in value.items() if member != name}
+
+
+def _dead(value: Doc) -> Doc | None:
+    return None if "tombstone" in value else value
+
+
+def _failed(value: Doc) -> Doc | None:
+    return value if value["state"] == "committed" else None
+
+
+def _consumed(value: Doc) -> Doc | None:
+    return value if value["state"] == "pending" else None
+
+
+def _fenced(value: Doc) -> Doc:
+    return {**value, "state": "active"} if value["state"] == "fenced" else value
+
+
+def _without_empty(value: Doc) -> Doc:
+    kept = {name: part for name, part in value["content"].items() if (name, part) != ("cognition", [])}
+    return {**value, "content": kept}
+
+
+def _without_null(value: Doc) -> Doc:
+    return {**value, "content": {name: part for name, part in value["content"].items() if part is not None}}
+
+
+def _bare(value: Doc) -> Doc:
+    return {**value, "extensions": {}}
+
+
+def _all_receipts(_original: Any) -> Any:
+    """Export pending receipts too."""
+    return lambda space: space.receipts.all()
+
+
+def _sourced(value: Doc) -> Doc:
+    return {**value, "provenance": _lacking("source_context_id")(value["provenance"])}
+
+
+def _live(original: Any) -> Any:
+    """Show the records of an export as they are now."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        chunk = outcome.members["chunk"]
+        items = [{**item, "value": _now(space, item["value"])} if item["type"] == "record" else item for item in chunk["items"]]
+        return outcome._replace(members={**outcome.members, "chunk": {**chunk, "items": items}})
+
+    return get
+
+
+def _now(space: Space, value: Doc) -> Doc:
+    return space.records.get(value["record_id"]) or value
+
+
+def _last_for_ever(original: Any) -> Any:
+    """Answer the last chunk for every ordinal past it."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        export = space.exports.get(request["export_id"])
+        last = len(export["chunks"]) - 1 if export is not None else request["ordinal"]
+        outcome: Outcome = original(turn, space, {**request, "ordinal": min(request["ordinal"], last)})
+        return outcome
+
+    return get
+
+
+def _two_at_least(original: Any) -> Any:
+    return lambda turn, request: max(2, original(turn, request))
+
+
+def _unlimited(_original: Any) -> Any:
+    return lambda turn, request: int(request.get("max_items_per_chunk", turn.choices.limits.max_chunk_items))
+
+
+def _exports_lost(original: Callable[[Doc], Space]) -> Any:
+    return lambda saved: original({**saved, "exports": []})
+
+
+def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
+    return Fault(f"r027_{name}", RULE, sentence, patched(*patches, **oracle), source)
+
+
+def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
+    return _fault(name, sentence, *patches, source="ours")
+
+
+def _exported(name: str, sentence: str, change: Item, *, source: str = "ours") -> Fault:
+    return _fault(name, sentence, _exporting(change), source=source)
+
+
+FAULTS: tuple[Fault, ...] = (
+    _exported("receipts_lost", "an export holds no receipts", _without("receipt"), source="rules.md"),
+    _exported("tombstones_dropped", "an export leaves tombstones out", _of_values("record", _dead), source="rules.md"),
+    _exported("f15_candidates_left_out", "an export holds no candidates", _without("candidate"), source="F15"),
+    _exported("f15_fences_left_out", "an export holds no context fences", _without("context_fence"), source="F15"),
+    _exported("f15_fenced_as_active", "an export shows fenced subjects as active", _of_values("subject", _fenced), source="F15"),
+    _exported("f15_empty_cognition_lost", "an export leaves out empty cognition arrays",
+              _of_values("record", _without_empty), source="F15"),
+    _exported("profiles_left_out", "an export holds no profiles", _without("profile")),
+    _exported("reflections_left_out", "an export holds no reflections", _without("reflection")),
+    _exported("failed_receipts_left_out", "an export holds committed receipts alone", _of_values("receipt", _failed)),
+    _exported("consumed_candidates_left_out", "an export holds pending candidates alone", _of_values("candidate", _consumed)),
+    _exported("extensions_not_exported", "an export drops the extensions of records", _of_values("record", _bare)),
+    _exported("source_context_not_exported", "an export drops source contexts", _of_values("record", _sourced)),
+    _exported("null_not_exported", "an export drops structured null", _of_values("record", _without_null)),
+    _ours("pending_receipts_exported", "an export holds pending receipts", Patch(exports, "receipts_of", _all_receipts)),
+    _ours("live_export", "an export shows the space as it is now", altered.step("exports.get", _live)),
+    _ours("last_chunk_for_ever", "past the last chunk the last is given", altered.step("exports.get", _last_for_ever)),
+    _ours("chunks_too_large", "a chunk holds two items at least", Patch(exports, "chunk_size", _two_at_least)),
+    _ours("chunk_size_unlimited", "any number of items per chunk may be asked for", Patch(exports, "chunk_size", _unlimited)),
+    _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
+)  # fmt: skip
