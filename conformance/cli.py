@@ -37,6 +37,16 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.run_options:add_options",
             "conformance.commands.run:main",
         ),
+        "diff": Command(
+            "tell what changed from one result to another",
+            "conformance.commands.diff_options:add_options",
+            "conformance.commands.diff:main",
+        ),
+        "merge": Command(
+            "put the results of a run's shards together",
+            "conformance.commands.merge_options:add_options",
+            "conformance.commands.merge:main",
+        ),
         "report": Command(
             "tell a result again from its file, in any format",
             "conformance.commands.report_options:add_options",

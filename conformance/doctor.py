@@ -53,11 +53,13 @@ class Findings:
         return bool(self.trips) and not any(trip.code or trip.fault for trip in self.trips)
 
 
-def examine(opened: Opened, bundle: Bundle) -> Findings:
-    """Look at an open target; nothing is raised for a fault of the provider."""
+def examine(opened: Opened, bundle: Bundle, *, restarts: bool = False) -> Findings:
+    """Look at an open target; nothing is raised for a fault of the provider. ``restarts``: the suite itself can restart it."""
     bench = Bench(opened.shim, bundle, opened.facts, check_id="doctor", homes=opened.homes, logins=opened.logins)
     trips = list(_trips(bench))
-    return Findings(opened.facts, len(opened.logins), len(opened.homes), _limits(bench), trips, list(_lacks(opened, bundle)))
+    return Findings(
+        opened.facts, len(opened.logins), len(opened.homes), _limits(bench), trips, list(_lacks(opened, bundle, restarts))
+    )
 
 
 def _trips(bench: Bench) -> Iterator[Trip]:
@@ -71,9 +73,16 @@ def _trip(bench: Bench, operation: Operation) -> Trip:
         world = bench.world()
         call = world.root.call(operation.stem, **scenes.plain_request(world, operation.stem))
         reply = world.exchange(call)
-    except (TargetFault, CheckFailed, Inconclusive) as error:
+    except CheckFailed as error:
+        return Trip(operation.name, "", f"{error.what}{_code(error.seen)}", 0.0)
+    except (TargetFault, Inconclusive) as error:
         return Trip(operation.name, "", str(error), 0.0)
     return Trip(operation.name, reply.code or "", "", world.trace.exchanges[-1].seconds)
+
+
+def _code(seen: Any) -> str:
+    """Give the error code of what was seen, where that is an error."""
+    return f": {seen['code']}" if isinstance(seen, Mapping) and "code" in seen else ""
 
 
 def _limits(bench: Bench) -> Mapping[str, Any] | None:
@@ -84,8 +93,8 @@ def _limits(bench: Bench) -> Mapping[str, Any] | None:
     return limits
 
 
-def _lacks(opened: Opened, bundle: Bundle) -> Iterator[Lack]:
-    has = opened.facts.controls
+def _lacks(opened: Opened, bundle: Bundle, restarts: bool) -> Iterator[Lack]:
+    has = opened.facts.controls | ({RESTART} if restarts else set())
     for name, (effect, remedy) in _CONTROLS.items():
         if name not in has and not (name in _IN_FILE and (opened.logins if name == "principal" else opened.homes)):
             yield Lack(f"control.{name}", effect, remedy)
@@ -96,6 +105,7 @@ def _lacks(opened: Opened, bundle: Bundle) -> Iterator[Lack]:
             )
 
 
+RESTART = "restart"
 _IN_FILE = ("provision", "principal")
 # control -> what its absence leaves open, and what to do
 _CONTROLS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -107,6 +117,6 @@ _CONTROLS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "principal": ("checks with a second caller are INCONCLUSIVE", "offer it, or name principals in target.toml"),
         "clock": ("expiry is tested by short real waits, and is INCONCLUSIVE where these are too short", "offer it"),
         "hold": ("checks of pending receipts and of the drain barrier are INCONCLUSIVE", "offer it"),
-        "restart": ("durability is INCONCLUSIVE, unless the target is stdio: and so restarted by the suite", "offer it"),
+        RESTART: ("durability is INCONCLUSIVE", "offer it"),
     }
 )

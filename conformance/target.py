@@ -52,6 +52,11 @@ class Target:
         """The seconds that a call may take."""
         return self.route.deadline
 
+    @property
+    def restarts(self) -> bool:
+        """Say whether the provider can be restarted without a control of its own."""
+        return self._scheme.restarts
+
     def started(self) -> AbstractContextManager[None]:
         """Run the server that the target file starts, where it names one, for as long as the context is open.
 

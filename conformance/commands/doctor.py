@@ -26,7 +26,7 @@ def main(options: Namespace) -> int:
     with ended_by_signal(), target.started():
         opened = target.open()
         try:
-            findings = examine(opened, bundle)
+            findings = examine(opened, bundle, restarts=target.restarts)
         finally:
             opened.shim.close()
     console = Console(highlight=False)

@@ -33,11 +33,15 @@ STEP = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """``form`` is what a person writes; ``fresh``: each check opens a provider of its own and depends on no other check."""
+    """``form`` is what a person writes; ``fresh``: each check opens a provider of its own and depends on no other check.
+
+    ``restarts``: the shim itself can restart the provider.
+    """
 
     form: str
     open: Callable[[Route], Shim]
     fresh: bool = False
+    restarts: bool = False
 
 
 def open_oracle(route: Route) -> Shim:
@@ -60,7 +64,7 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
     {
         "oracle": Scheme("oracle", open_oracle, fresh=True),
         "python": Scheme("python:package.module:factory", open_object),
-        "stdio": Scheme("stdio:COMMAND", open_stdio),
+        "stdio": Scheme("stdio:COMMAND", open_stdio, restarts=True),
         "http": Scheme("http://HOST:PORT/BASE", partial(open_named, HTTP)),
         "https": Scheme("https://HOST/BASE", partial(open_named, HTTPS)),
     }
