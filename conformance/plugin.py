@@ -28,6 +28,7 @@ from conformance.expect import CheckFailed, NotApplicable
 from conformance.finding import Finder
 from conformance.generation import settle
 from conformance.listening import Listening
+from conformance.merging import shard_named
 from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
 from conformance.session import Session, requirements
@@ -57,6 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--started", action="store_true", help=argparse.SUPPRESS)
     group.addoption("--sections", default=None, help=argparse.SUPPRESS)
     group.addoption("--playback", default=None, help=argparse.SUPPRESS)
+    group.addoption("--shard", default=None, metavar="I/N", help="run part I of N of the checks")
     group.addoption("--no-counterexamples", action="store_true", help="reduce no failure to its shortest list of calls")
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
@@ -119,6 +121,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Recognise the checks, and give each property its number of examples."""
     shared = config.stash[_SESSION]
     _shorten(config, items, shared.profile.checks)
+    _share(config, items)
     done: set[Any] = set()
     for item in items:
         if (check := check_of(item)) is None or not isinstance(item, pytest.Function):
@@ -144,6 +147,17 @@ def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) 
         else:
             chosen[name] = item
     items[:] = [item for chosen in kept.values() for item in chosen.values()]
+    config.hook.pytest_deselected(items=left)
+
+
+def _share(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep those of this shard, dealt out in turn so that each shard gets some of every rule."""
+    if config.option.shard is None:
+        return
+    shard = shard_named(config.option.shard)
+    kept = [item for place, item in enumerate(items) if shard.holds(place)]
+    left = [item for place, item in enumerate(items) if not shard.holds(place)]
+    items[:] = kept
     config.hook.pytest_deselected(items=left)
 
 

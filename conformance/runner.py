@@ -27,6 +27,7 @@ from conformance.catalogue import PACKAGE, Rule, rules
 from conformance.contract_coverage import contract_coverage
 from conformance.errors import BadUsage, NotOffered
 from conformance.levers import Facts
+from conformance.merging import ELSEWHERE, NO_CHECK, Shard
 from conformance.modules import directory, modules_of
 from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
@@ -41,7 +42,6 @@ from conformance.wire.bundle import Bundle, load
 DISTRIBUTION = "memory-conformance"
 NO_MODULE = "there is no module of this rule yet"
 NOT_CHOSEN = "the rule was not chosen"
-NO_CHECK = "no check of this rule was run"
 _INI = Path(__file__).with_name("checks.ini")
 _QUIET = ("-q", "--no-header", "--no-summary", "--tb=short", "--show-capture=no", "--disable-warnings")
 # The last two would collect garbage for seconds at the end, and warn about what a provider left behind.
@@ -55,7 +55,7 @@ class Order:
     """What to run. ``workers`` 0 runs in this process; ``stop_early`` leaves out what follows a rule's first FAIL.
 
     ``counterexamples``: each failure is reduced to its shortest list of calls. ``record`` is a file for all requests and answers;
-    ``playback`` one that is played in place of the target, whose text is told only.
+    ``playback`` one that is played in place of the target, whose text is told only. ``shard``: only a part of the checks is run.
     """
 
     target: str = DEFAULT_TARGET
@@ -67,6 +67,7 @@ class Order:
     counterexamples: bool = True
     record: str | None = None
     playback: str | None = None
+    shard: Shard | None = None
 
 
 def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
@@ -103,7 +104,7 @@ def _judged(
             _run_pytest([*_arguments(order), *recorded, "--post", post, *map(str, modules)], recorder)
         if order.record:
             _keep(Path(order.record), begun, facts, wanted, recorder, Path(sections))
-    results = tuple(_rule_result(rule, wanted, recorder.in_order()) for rule in rules().values())
+    results = tuple(_rule_result(rule, wanted, recorder.in_order(), order.shard) for rule in rules().values())
     result = replace(
         begun,
         rules=results,
@@ -114,9 +115,7 @@ def _judged(
     return replace(result, coverage=contract_coverage(result, bundle).to_json())
 
 
-def _keep(
-    path: Path, begun: RunResult, hello: Facts, wanted: Collection[Rule], recorder: Recorder, sections: Path
-) -> None:
+def _keep(path: Path, begun: RunResult, hello: Facts, wanted: Collection[Rule], recorder: Recorder, sections: Path) -> None:
     """Put what was recorded into one file. Raises ``BadUsage`` where it cannot be written."""
     facts = begun.to_json()["facts"]
     header = Header(facts, facts_to_json(hello), tuple(rule.rule_id for rule in wanted), sources(), engine())
@@ -153,6 +152,7 @@ def _arguments(order: Order) -> list[str]:
     arguments += ["--stop-early"] if order.stop_early else []
     arguments += [] if order.counterexamples and not order.playback else ["--no-counterexamples"]
     arguments += ["--playback", order.playback] if order.playback else []
+    arguments += ["--shard", str(order.shard)] if order.shard else []
     return arguments + _workers(order.workers)
 
 
@@ -190,9 +190,9 @@ def _cache() -> Path:
     return Path(home) / DISTRIBUTION
 
 
-def _rule_result(rule: Rule, wanted: Collection[Rule], results: Sequence[CheckResult]) -> RuleResult:
+def _rule_result(rule: Rule, wanted: Collection[Rule], results: Sequence[CheckResult], shard: Shard | None = None) -> RuleResult:
     checks = tuple(result for result in results if result.rule_id == rule.rule_id)
-    absent, absence = _absence(rule, wanted)
+    absent, absence = (ELSEWHERE, Verdict.DESELECTED) if shard is not None and rule in wanted else _absence(rule, wanted)
     return RuleResult(rule.rule_id, rule.title, rule.statement, checks, absent, absence)
 
 
@@ -221,5 +221,6 @@ def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
         profile=order.profile,
         seed=order.seed,
         python=platform.python_version(),
+        shard="" if order.shard is None else str(order.shard),
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )

@@ -11,15 +11,17 @@ from pathlib import Path
 from conformance.catalogue import Rule, named
 from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
-from conformance.commands.telling import reports_of, say
+from conformance.commands.telling import read, reports_of, say, say_changes, waivers_of
+from conformance.comparison import changes, comparable, regressed
 from conformance.errors import BadUsage
 from conformance.growing import Stream
+from conformance.merging import shard_named
 from conformance.profiles import profile_named
 from conformance.progress import watching
 from conformance.reporting import Reporting
 from conformance.runner import Order, run
 from conformance.target import DEFAULT_TARGET
-from conformance.verdict import RunResult
+from conformance.verdict import WRONG_USAGE, RunResult
 from conformance.watching import Together
 
 
@@ -32,16 +34,30 @@ def main(options: Namespace) -> int:
         workers=_workers(options),
         schemas=options.schemas,
         record=options.record,
+        shard=None if options.shard is None else shard_named(options.shard),
     )
+    waivers = waivers_of(options.waivers)
+    baseline = None if options.baseline is None else read(options.baseline)
     chosen = _chosen(options.rules)
     reporting = Reporting(reports_of(options.report))
     find_modules_here()
     with _stream(options.stream) as streams, ended_by_signal():
         with watching(quiet=options.quiet) as progress:
             result = run(order, chosen, Together([progress, reporting, *streams]))
+        if waivers is not None:
+            result = waivers.applied(result)
         _over(result, reporting, streams)
     say(result, options)
-    return result.exit_code()
+    return result.exit_code() if baseline is None else _against(baseline, result)
+
+
+def _against(baseline: RunResult, result: RunResult) -> int:
+    """Say what changed since the baseline: exit 1 for a regression, 3 for what says nothing, else 0."""
+    found = list(changes(baseline, result))
+    say_changes(found, comparable(baseline, result))
+    if result.exit_code() == WRONG_USAGE:
+        return WRONG_USAGE
+    return 1 if regressed(found, result) else 0
 
 
 def _over(result: RunResult, reporting: Reporting, streams: Sequence[Stream]) -> None:

@@ -39,6 +39,15 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
+    parser.add_argument(
+        "--shard", default=None, metavar="I/N", help="run part I of N of the checks; merge puts the results of all parts together"
+    )
+    parser.add_argument(
+        "--waivers", default=None, metavar="FILE", help="checks that are known not to pass: they leave the exit code alone"
+    )
+    parser.add_argument(
+        "--baseline", default=None, metavar="RESULT", help="an earlier result: exit 1 only for what has got worse since"
+    )
     add_telling_options(parser)
     parser.add_argument(
         "--record",
