@@ -62,13 +62,14 @@ class SeededFault(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One cell to find out: the provider ``name`` of ``module`` under ``rule``."""
+    """One cell to find out: the provider ``name`` of ``module`` under ``rule``, by the bundle of ``schemas``."""
 
     module: str
     name: str
     rule: str
     profile: str
     seed: int
+    schemas: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +150,15 @@ def _named(module: str) -> Any:
         raise BadUsage(f"the seeded faults are part of the repository: run this in a checkout ({error}).") from error
 
 
-def trials(chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed: int) -> Iterator[Trial]:
+def trials(
+    chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed: int, schemas: str | None = None
+) -> Iterator[Trial]:
     """Give the trials of the chosen faults (all: none named), each under its own rule and ``rule_ids``."""
     wanted = set(chosen)
     for fault in seeded():
         if not wanted or fault.name in wanted:
             for rule in dict.fromkeys((fault.rule, *rule_ids)):
-                yield Trial(FAULTS, fault.name, rule, profile, seed)
+                yield Trial(FAULTS, fault.name, rule, profile, seed, schemas)
 
 
 def control_trials(*, profile: str, seed: int) -> Iterator[Trial]:
@@ -176,7 +179,14 @@ def attempt(trial: Trial) -> Cell:
     """Find out one cell: run the rule's module against the provider."""
     started = time.perf_counter()
     target = f"python:{trial.module}:{trial.name}"
-    order = Order(target=target, profile=trial.profile, seed=trial.seed, stop_early=True, counterexamples=False)
+    order = Order(
+        target=target,
+        profile=trial.profile,
+        seed=trial.seed,
+        schemas=trial.schemas,
+        stop_early=True,
+        counterexamples=False,
+    )
     result = run(order, [named(trial.rule)])
     outcome, check_id, reason = _judged(result, trial.rule)
     return Cell(trial.name, trial.rule, outcome, check_id, reason, round(time.perf_counter() - started, 3))

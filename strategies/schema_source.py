@@ -90,6 +90,11 @@ class SchemaSource:
         source = cls((registry or empty).with_resource(identity, DRAFT7.create_resource(schema)).crawl())
         return source, source.at(identity)
 
+    def adopted(self, schema: Schema, name: str) -> Located:
+        """Take one more schema in under an absolute name; it may refer to what is there already."""
+        self._registry = self._registry.with_resource(name, DRAFT7.create_resource(schema))
+        return self.at(name)
+
     def at(self, ref: str) -> Located:
         """Give the schema that an absolute reference names. Raises ``referencing.exceptions.Unresolvable``."""
         return self._lookup(self._registry.resolver(), ref, "")

@@ -49,13 +49,18 @@ class Oracle(OraclePort):
         self._starts = 0
         self._calls = 0
         self._waiting_since: dict[int, int] = {}
-        self._declared = frozenset(map(self.bundle.flag, Flag) if flags is None else flags)
+        self._flags = None if flags is None else frozenset(flags)
         self.start()
 
     @property
     def declared(self) -> frozenset[str]:
         """The declared capability flags as wire strings."""
-        return self._declared
+        return frozenset(map(self.bundle.flag, Flag)) if self._flags is None else self._flags
+
+    def use_bundle(self, bundle: Bundle) -> None:
+        """Speak the language of another bundle from now on, as a new instance."""
+        self.bundle = bundle
+        self.start()
 
     # -- calls
 
@@ -112,12 +117,12 @@ class Oracle(OraclePort):
         self.env = Env(
             bundle=self.bundle,
             choices=self.choices,
-            declared=self._declared,
+            declared=self.declared,
             dimensions=self._dimensions(),
             secret="oracle" if self.choices.cursor_survives_restart else self.instance,
         )
         self._dispatcher = Dispatcher(
-            self, self.admit, self.bundle, self._declared, dimensions=self.env.dimensions, crashed=self.crashes.append
+            self, self.admit, self.bundle, self.declared, dimensions=self.env.dimensions, crashed=self.crashes.append
         )
 
     def _dimensions(self) -> frozenset[str]:

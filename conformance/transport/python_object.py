@@ -29,6 +29,9 @@ def provider_at(route: Route) -> Any:
 
 def _provider(made: Any, name: str, route: Route) -> Any:
     if callable(getattr(made, "call", None)):
+        # The suite's own providers learn what is spoken where that is another bundle than they came with.
+        if callable(getattr(made, "use_bundle", None)):
+            made.use_bundle(route.bundle)
         return made
     if callable(getattr(made, "as_memory", None)):
         made = _called(made.as_memory, f"{name}, as_memory()")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from conformance.oracle import Oracle
+from conformance.wire.bundle import Bundle
 
 Wrapper = Callable[[Any], Any]
 Answer = Mapping[str, Any]
@@ -82,6 +83,9 @@ class Patched:
     def control(self, name: str, payload: Any) -> Answer:
         with self._applied():
             return self.oracle.control(name, payload)
+
+    def use_bundle(self, bundle: Bundle) -> None:
+        self.oracle.use_bundle(bundle)
 
     @contextmanager
     def _applied(self) -> Iterator[None]:

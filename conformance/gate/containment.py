@@ -1,0 +1,121 @@
+"""Whether all that one schema accepts is accepted by another: the rules that say otherwise, with witnesses, and the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.gate.demands import Demand, demands
+from conformance.gate.drawing import drawn
+from conformance.gate.outcome import Evidence, Witness
+from conformance.gate.sides import Ground, place_of
+from conformance.gate.witnesses import Searcher
+from strategies.branches import all_branches, reached
+from strategies.reasons import CannotBuild
+
+_KEPT_APART = 6
+"""Of so many rules a witness breaks one and keeps the others; more would take too long."""
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A rule of the judge that what is given can break."""
+
+    keyword: str
+    pointer: str
+    given: Any
+    wanted: Any
+    given_at: str
+    judge_at: str
+    places: int
+    documents: tuple[str, ...]
+    witness: Witness
+
+
+@dataclass(frozen=True)
+class Containment:
+    """The rules that are broken, with witnesses; what could not be told; and what was shown besides."""
+
+    broken: tuple[Broken, ...]
+    unknown: tuple[str, ...]
+    evidence: Evidence
+
+
+def contained(ground: Ground, given: str, judge: str, examples: int) -> Containment:
+    """Find out whether ``judge`` accepts all that ``given`` does; both are references into the ground."""
+    work = _Work(ground, given, judge, Searcher(ground, given, judge))
+    suspected = list(_by_cause(demands(ground.form(given), ground.form(judge))))
+    broken: list[Broken] = []
+    unknown: list[str] = []
+    empty = 0
+    for index, group in enumerate(suspected):
+        others = [other[0] for number, other in enumerate(suspected) if number != index]
+        found = work.settle(group, others[:_KEPT_APART])
+        broken += [found] if isinstance(found, Broken) else []
+        unknown += [found] if isinstance(found, str) else []
+        empty += found is None
+    tried = work.examples(examples)
+    refused = [value for value in tried if not ground.validator(judge).accepts(value)]
+    if refused and not broken:
+        broken.append(work.found_by_trying(refused[0]))
+    shown = "refuted" if broken else "unknown" if unknown else "no instance" if empty else work.by_rules()
+    return Containment(tuple(broken), tuple(unknown), work.evidence(shown, empty, tried, len(tried) - len(refused)))
+
+
+def _by_cause(found: Iterator[Demand]) -> Iterator[list[Demand]]:
+    """Put together the demands that one change makes in several places."""
+    groups: dict[tuple[str, ...], list[Demand]] = {}
+    for demand in found:
+        last = demand.steps[-1].name if demand.keyword == "not allowed" and demand.steps else ""
+        groups.setdefault((demand.keyword, demand.given_at, demand.judge_at, str(demand.rule), last), []).append(demand)
+    yield from groups.values()
+
+
+@dataclass(frozen=True)
+class _Work:
+    ground: Ground
+    given: str
+    judge: str
+    searcher: Searcher
+
+    def settle(self, group: list[Demand], others: list[Demand]) -> Broken | str | None:
+        """Find a witness for one cause, at the first place that has one. None: no instance breaks it; a text: why not known."""
+        for demand in group:
+            search = self.searcher.search(demand, others)
+            if search.witness is not None:
+                return self._broken(demand, len(group), search.witness)
+            if not search.none_exists:
+                why = search.why or "no instance was found that shows it, and none was ruled out"
+                return f"{demand.pointer or '/'} {demand.keyword} ({place_of(demand.judge_at)}): {why}"
+        return None
+
+    def _broken(self, demand: Demand, places: int, witness: Witness) -> Broken:
+        return Broken(
+            demand.keyword, demand.pointer, demand.given, demand.wanted, demand.given_at, demand.judge_at, places,
+            demand.documents, witness,
+        )  # fmt: skip
+
+    def examples(self, count: int) -> list[Any]:
+        """Give instances of what is given: its own examples, and drawn ones."""
+        told = self.ground.documents.get(self.given, {}).get("examples", ())
+        own = [value for value in told if self.ground.validator(self.given).accepts(value)]
+        try:
+            return [*own, *drawn(self.ground.strategy(self.given), count)]
+        except CannotBuild:
+            return own
+
+    def found_by_trying(self, value: Any) -> Broken:
+        """Tell of an instance that was refused although no rule was suspected."""
+        witness = self.searcher.witness(value)
+        return Broken(witness.keyword, witness.pointer, None, None, self.given, self.judge, 1, (), witness)
+
+    def by_rules(self) -> str:
+        """Say how it is known where no rule was suspected."""
+        return "same form" if self.ground.form(self.given).key == self.ground.form(self.judge).key else "every rule"
+
+    def evidence(self, shown: str, empty: int, tried: list[Any], accepted: int) -> Evidence:
+        """Count what was tried, and how many branches of what is given that reached."""
+        every = all_branches(self.ground.source, self.given)
+        there = reached(self.ground.source, self.given, tried)
+        return Evidence(shown, empty, len(tried), accepted, len(there), len(every))
