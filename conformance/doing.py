@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from conformance.bench import Bench
 from conformance.check import Check
@@ -10,6 +10,7 @@ from conformance.counterexample import Counterexample
 from conformance.judging import FLAKY, Judgement, judge
 from conformance.listening import Listening
 from conformance.redaction import steps
+from conformance.secrets import Secrets
 from conformance.verdict import CheckResult, Pair, Step, Verdict
 
 NO_ASSERTION = Judgement(Verdict.INCONCLUSIVE, "the check executed no assertion")
@@ -22,7 +23,7 @@ class Doing:
     """What is known of a check: the first ``error`` that ended one of its phases, and whether it failed ``again`` when re-run.
 
     ``rerun`` says that a re-run was made; ``bench`` is that of the first run; ``seconds`` adds up the phases; ``waits`` says that
-    other checks have their turn at a shared provider.
+    other checks have their turn at a shared provider. ``secrets`` are those of the target.
     """
 
     check: Check
@@ -35,6 +36,7 @@ class Doing:
     listening: Listening | None = None
     traceback: str = ""
     waits: bool = False
+    secrets: Secrets = field(default_factory=Secrets)
     counterexample: Counterexample | None = None
 
     def judgement(self) -> Judgement:
@@ -50,7 +52,7 @@ class Doing:
         """Return the check's result."""
         judged = self.judgement()
         tally = None if self.bench is None else self.bench.client.tally
-        return CheckResult(
+        result = CheckResult(
             check_id=self.check.check_id,
             rule_id=self.check.rule.rule_id,
             verdict=judged.verdict,
@@ -69,6 +71,7 @@ class Doing:
             counterexample=self.counterexample,
             flaky=judged.reason.startswith(FLAKY),
         )
+        return (self.secrets if self.listening is None else self.secrets.with_more(self.listening.credentials)).result(result)
 
     def _trace(self) -> tuple[Step, ...]:
         """Return the last exchanges of the latest world, and the call that ended it without an answer."""

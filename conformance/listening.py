@@ -16,13 +16,17 @@ from conformance.wire import json_text
 
 
 class Listening:
-    """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential."""
+    """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential.
+
+    ``credentials`` are those that were shown, and what may stand for them where people read.
+    """
 
     def __init__(self, shim: Shim) -> None:
         self._shim = shim
         self._sum = hashlib.sha256()
         self.history = History()
         self.unanswered: Call | None = None
+        self.credentials: dict[str, str] = {}
         self.shared = shim.shared
 
     @property
@@ -63,5 +67,7 @@ class Listening:
         self._shim.close()
 
     def _hear(self, call: Call) -> None:
+        if call.credential:
+            self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
         sent = [call.caller, call.op, sorted(call.flags), call.payload]
         self._sum.update(json_text.written(sent, ordered=True).encode())

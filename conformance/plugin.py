@@ -31,6 +31,7 @@ from conformance.listening import Listening
 from conformance.merging import shard_named
 from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED, PROFILES
+from conformance.secrets import of_route
 from conformance.session import Session, requirements
 from conformance.target import DEFAULT_TARGET, open_target
 from conformance.turns import Turns
@@ -126,7 +127,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if (check := check_of(item)) is None or not isinstance(item, pytest.Function):
             continue
-        item.stash[_DOING] = Doing(check, item.nodeid)
+        item.stash[_DOING] = Doing(check, item.nodeid, secrets=of_route(shared.target.route))
         if hypothesis.is_hypothesis_test(item.function) and item.function not in done:
             shared.settings(check)(item.function)
             done.add(item.function)

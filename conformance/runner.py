@@ -33,6 +33,7 @@ from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
 from conformance.recorder import Recorder
 from conformance.recording import Header, assemble, facts_to_json
+from conformance.secrets import of_route, shown_target
 from conformance.sources import engine, sources
 from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
@@ -109,7 +110,7 @@ def _judged(
         begun,
         rules=results,
         seconds=time.perf_counter() - started,
-        trouble=tuple(recorder.trouble),
+        trouble=tuple(map(of_route(target.route).text, recorder.trouble)),
         complete=recorder.reached_end,
     )
     return replace(result, coverage=contract_coverage(result, bundle).to_json())
@@ -214,7 +215,7 @@ def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
     return RunFacts(
         suite=metadata.version(DISTRIBUTION),
         bundle=bundle.digest,
-        target=order.target,
+        target=shown_target(order.target),
         provider="" if facts is None else f"{facts.name} {facts.version}".strip(),
         instance="" if facts is None else facts.instance,
         flags=() if facts is None else tuple(sorted(facts.flags)),

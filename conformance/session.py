@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import hypothesis
@@ -21,6 +21,7 @@ from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.finding import Finder
 from conformance.judging import LeftOut
+from conformance.listening import Listening
 from conformance.playback import Playback, Played
 from conformance.profiles import Profile
 from conformance.recording import Recording, section_file
@@ -100,7 +101,10 @@ class Session:
     def find(self, doing: Doing, opened: Opened) -> None:
         """Make the counterexample of a check that failed, on the way to the target that is still open."""
         if self.finder is not None and doing.error is not None and doing.listening is not None:
-            doing.counterexample = self.finder.find(doing.check, doing.judgement(), doing.listening.history, opened)
+            heard = Listening(opened.shim)
+            over = replace(opened, shim=heard)
+            doing.counterexample = self.finder.find(doing.check, doing.judgement(), doing.listening.history, over)
+            doing.secrets = doing.secrets.with_more(heard.credentials)
 
     def close(self) -> None:
         """Close the target, and what was opened beside it."""
