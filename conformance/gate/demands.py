@@ -8,15 +8,17 @@ rule may make up for it); ``witnesses`` finds out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from conformance.gate.forms import ANYTHING, OF_KINDS, Alternatives, Form, Schema, written
+from conformance.gate.languages import Undecided, escaping
 from conformance.gate.meeting import accepts, kinds, member
 from conformance.gate.pairing import paired
 from conformance.gate.steps import Step, Steps
 from conformance.wire.validation import pointer
+from strategies.admission import is_multiple
 
 NOT_ALLOWED = "not allowed"
 
@@ -26,7 +28,7 @@ class Demand:
     """One rule: the way to where it applies, its keyword, what ``given`` says there (None: nothing) and what ``judge`` says.
 
     ``rule`` is the rule as a schema; ``given_at`` and ``judge_at`` are where the two schemas stand, ``documents`` the documents
-    of both that lie on the way, the outermost first.
+    of both that lie on the way, the outermost first. ``hint`` is a value that breaks the rule, where one is known.
     """
 
     steps: Steps
@@ -37,6 +39,7 @@ class Demand:
     given_at: str
     judge_at: str
     documents: tuple[str, ...] = ()
+    hint: Any = None
 
     @property
     def pointer(self) -> str:
@@ -136,6 +139,25 @@ def _set(name: str) -> Callable[[_Pair], Iterator[Demand]]:
     return ask
 
 
+def _patterns(pair: _Pair) -> Iterator[Demand]:
+    """Ask for each pattern that a text of ``given`` can break; where that cannot be decided, suspect it."""
+    given = pair.given
+    for demand in _set("pattern")(pair):
+        try:
+            text = escaping(given["pattern"], demand.wanted, given["minLength"], given["maxLength"])
+        except Undecided:
+            yield demand
+        else:
+            if text is not None:
+                yield replace(demand, hint=text)
+
+
+def _multiples(pair: _Pair) -> Iterator[Demand]:
+    for demand in _set("multipleOf")(pair):
+        if not any(is_multiple(ours, demand.wanted) for ours in pair.given["multipleOf"]):
+            yield demand
+
+
 def _required(pair: _Pair) -> Iterator[Demand]:
     for name in pair.judge["required"]:
         if name not in pair.given["required"]:
@@ -160,20 +182,17 @@ def _other_members(pair: _Pair, names: tuple[str, ...]) -> Iterator[Demand]:
         elif not (given["additionalProperties"].nothing and not given["patternProperties"]):
             rule = written({"patternProperties": {pattern: judge["patternProperties"][pattern]}})
             yield pair.demand("patternProperties", None, pattern, rule)
-    if set(given["patternProperties"]) <= set(judge["patternProperties"]):
-        other = Step("other", known=names, patterns=patterns)
-        yield from _demands(pair.inside(given["additionalProperties"], judge["additionalProperties"], other))
-    elif not judge["additionalProperties"].anything:
-        shape = {name: judge[name] for name in ("properties", "patternProperties", "additionalProperties")}
-        yield pair.demand(
-            "additionalProperties", list(given["patternProperties"]), list(judge["patternProperties"]), written(shape)
-        )
+    for pattern, ours in given["patternProperties"].items():
+        if pattern not in judge["patternProperties"]:
+            yield from _demands(pair.inside(ours, judge["additionalProperties"], Step("pattern", pattern)))
+    other = Step("other", known=names, patterns=patterns)
+    yield from _demands(pair.inside(given["additionalProperties"], judge["additionalProperties"], other))
 
 
 def _names(pair: _Pair) -> Iterator[Demand]:
     ours, theirs = pair.given["propertyNames"], pair.judge["propertyNames"]
     if len(ours) == len(theirs) == 1:
-        yield from _demands(pair.inside(ours[0], theirs[0], Step("name")))
+        yield from _demands(pair.inside(ours[0], theirs[0], Step("name", schema=ours[0].schema())))
     else:
         yield from _set("propertyNames")(pair)
 
@@ -254,9 +273,9 @@ _ASKED: Mapping[str, Callable[[_Pair], Iterator[Demand]]] = MappingProxyType(
         "maxItems": _limit("maxItems", least=False),
         "maxProperties": _limit("maxProperties", least=False),
         "uniqueItems": _missing("uniqueItems"),
-        "pattern": _set("pattern"),
+        "pattern": _patterns,
         "format": _set("format"),
-        "multipleOf": _set("multipleOf"),
+        "multipleOf": _multiples,
         "required": _required,
         "shape": _shape,
         "propertyNames": _names,

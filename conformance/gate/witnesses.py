@@ -18,7 +18,7 @@ from conformance.gate.forms import Schema
 from conformance.gate.minimal import minimal
 from conformance.gate.outcome import Witness
 from conformance.gate.sides import Ground
-from conformance.gate.steps import leading
+from conformance.gate.steps import Step, Steps, leading
 from strategies.reasons import CannotBuild, Impossible, TooDeep
 
 _TRIES = 8
@@ -47,12 +47,32 @@ class Searcher:
 
         Where another rule makes up for the demand, any instance that breaks it and is refused will do.
         """
-        broken = leading(demand.steps, {"not": demand.rule})
+        try:
+            steps, goal = self._named(demand)
+        except Impossible:
+            return Search(none_exists=True)
+        except CannotBuild as error:
+            return Search(why=error.why)
+        broken = leading(steps, goal)
         alone: Schema = {"allOf": [broken, *({"not": leading(other.steps, {"not": other.rule})} for other in others)]}
-        found = self._among([{"$ref": self._given}, broken], alone, broken)
-        if found.witness is not None or found.none_exists or found.why:
-            return found
-        return self._among([{"$ref": self._given}, broken, {"not": {"$ref": self._judge}}], alone, broken)
+        hinted = [] if demand.hint is None else [[leading(steps, {"const": demand.hint})]]
+        for parts in (*hinted, [broken], [broken, {"not": {"$ref": self._judge}}]):
+            found = self._among([{"$ref": self._given}, *parts], alone, broken)
+            if found.witness is not None or (parts not in hinted and (found.none_exists or found.why)):
+                break
+        return found
+
+    def _named(self, demand: Demand) -> tuple[Steps, Schema]:
+        """Ask for a member by name where a rule is about names: one that the rule refuses. Raises ``CannotBuild``."""
+        goal: Schema = {"not": demand.rule}
+        if not demand.steps or demand.steps[-1].kind != "name":
+            return demand.steps, goal
+        if demand.hint is not None:
+            return (*demand.steps[:-1], Step("member", demand.hint)), True
+        names = self._ground.compile({"allOf": [{"type": "string"}, demand.steps[-1].schema, goal]})
+        for name in drawn(names, 1):
+            return (*demand.steps[:-1], Step("member", name)), True
+        raise CannotBuild("", "propertyNames", "no name was found that it refuses")
 
     def shows(self, instance: Any) -> bool:
         """Say whether an instance is accepted by the one and refused by the other."""
@@ -69,11 +89,11 @@ class Searcher:
         try:
             strategy = self._ground.compile({"allOf": parts})
         except TooDeep as error:
-            return Search(why=str(error))
+            return Search(why=f"{error.keyword}: {error.why}")
         except Impossible:
             return Search(none_exists=True)
         except CannotBuild as error:
-            return Search(why=str(error))
+            return Search(why=f"{error.keyword}: {error.why}")
         judge, shown = self._ground.judge(alone), []
         for value in _drawn(strategy):
             if self.shows(value):
