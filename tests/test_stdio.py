@@ -1,4 +1,4 @@
-"""The stdio transport: the same as in process, in order or not, and another process after a restart."""
+"""The stdio transport: answers in order or not, and another process after a restart."""
 
 from __future__ import annotations
 
@@ -8,20 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.catalogue import named
 from conformance.errors import BadTarget, NoAnswer
 from conformance.exchange import Call
 from conformance.levers import control, hello
-from conformance.runner import Order, run
 from conformance.target import open_target
 from conformance.transport.stdio import Stdio
-from conformance.verdict import RunResult, Verdict
 from conformance.wire import bundle
 from conformance.wire.vocabulary import Code
-from tests.served import COMMAND, NAME, ROOT
+from tests.served import ROOT
 
 CONTRACT = bundle.load()
-RULES = [named(name) for name in ("R010", "R017", "R018", "R022", "R023")]
 PYTHON = sys.executable
 
 
@@ -36,19 +32,6 @@ def oracle() -> Iterator[Stdio]:
     shim = Stdio([PYTHON, "-m", "conformance.cli", "serve", "--stdio"], deadline=20, cwd=ROOT)
     yield shim
     shim.close()
-
-
-def shape(result: RunResult) -> list[tuple[str, str, str]]:
-    return [(check.check_id, str(check.verdict), check.sent) for check in result.checks]
-
-
-def test_the_same_seed_sends_the_same_and_gets_the_same_verdicts_as_in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    here = run(Order(NAME, "smoke", seed=7), RULES)
-    there = run(Order(f"stdio:{COMMAND} --stdio", "smoke", seed=7), RULES)
-    assert here.trouble == there.trouble == ()
-    assert {check.verdict for check in there.checks} == {Verdict.PASS}
-    assert shape(here) == shape(there)
 
 
 def test_answers_in_any_order_find_their_calls() -> None:
