@@ -97,3 +97,12 @@ def bench(session: nox.Session) -> None:
     session.install("-e", ".[dev]")
     for module in sorted(Path("tests/benchmarks").glob("bench_*.py")):
         session.run("python", "-m", f"tests.benchmarks.{module.stem}", *session.posargs)
+
+
+@nox.session
+def freeze(session: nox.Session) -> None:
+    """Freeze what certificates stand on: run the kill matrix, and write it and the checks that are required into ``invariants``."""
+    session.install("-e", ".[dev]")
+    matrix = Path(session.create_tmp()) / "matrix.json"
+    session.run(COMMAND, "faults", "--kill-matrix", "-n", WORKERS, "--json", str(matrix))
+    session.run("python", "-m", "tests.freeze", str(matrix))

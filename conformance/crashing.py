@@ -56,9 +56,11 @@ def acknowledged(world: World, crashed: Crashed) -> dict[int, Mapping[str, Any]]
     for number, call, reply in crashed.answered():
         world.expect(reply.ok, f"{call.op}: refused a request that the contract accepts", seen=reply.error)
         receipt = reply.payload["receipt"]
-        read = world.root.do("receipts.get", receipt_id=receipt["receipt_id"])["receipt"]
+        read = world.root.send("receipts.get", receipt_id=receipt["receipt_id"])
+        world.expect(read.ok, f"{call.op}: after a crash the receipt that was answered before it is not there", seen=read.error)
         if receipt["state"] != "pending":
-            world.same(receipt, read, f"{call.op}: after a crash the receipt is not what was answered before it")
+            there = read.payload["receipt"]
+            world.same(receipt, there, f"{call.op}: after a crash the receipt is not what was answered before it")
         found[number] = receipt
     return found
 

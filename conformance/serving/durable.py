@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.oracle import Choices, Clock, Oracle
 from conformance.oracle.state import State
@@ -22,11 +22,13 @@ Answer = dict[str, Any]
 class Durable(Oracle):
     """The oracle over the file at ``path``, which is made where it is not there. Raises ``BadUsage`` where it cannot be used."""
 
+    kept_by: ClassVar[type[Database]] = Database
+
     def __init__(
         self, path: Path, bundle: Bundle | None = None, *, clock: Clock | None = None, choices: Choices | None = None
     ) -> None:
         self._path = path
-        self._database = Database(path)
+        self._database = self.kept_by(path)
         super().__init__(bundle=bundle, clock=clock, choices=choices)
 
     def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
@@ -53,7 +55,7 @@ class Durable(Oracle):
         """Drop everything, the open file included, and begin a new instance over what it holds."""
         self._database.close()
         self.state = State()
-        self._database = Database(self._path)
+        self._database = self.kept_by(self._path)
         self.start()
 
     def close(self) -> None:
