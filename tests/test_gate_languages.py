@@ -10,8 +10,8 @@ from conformance.gate.languages import Undecided, escaping
 from conformance.wire.formats import compiled
 
 PATTERNS = [
-    "^a*$", "^(ab)*$", "^a?b?c?$", "^[ab]+c$", "a", "^b", "c$", "^(a|bc){1,2}$", "^[^a]$", "^a{2,3}$", "", "^(a|b)*c?$", "^.$", "^ab",
-    "^(a*b)*$", "^(?:a+|b+)*$", "b{2}",
+    "^a*$", "^(ab)*$", "^a?b?c?$", "^[ab]+c$", "a", "^b", "c$", "^(a|bc){1,2}$", "^[^a]$", "^a{2,3}$", "", "^(a|b)*c?$", "^.$",
+    "^ab", "^(a*b)*$", "^(?:a+|b+)*$", "b{2}",
 ]  # fmt: skip
 TEXTS = ["".join(letters) for length in range(5) for letters in product("abc", repeat=length)]
 
