@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from conformance.bench import Bench
-from conformance.errors import BadInput, NoAnswer, SuiteFault, TargetFault, blame
+from conformance.errors import BadInput, SuiteFault, TargetFault, blame
 from conformance.fuzz.corpus import Entry
 from conformance.fuzz.findings import Finding, Key, Reducer
 from conformance.fuzz.order import Order
@@ -121,19 +121,19 @@ class Worker:
 
         try:
             played = play(bench, Plan(legs, alone), watch=self._behaviours.watch, until=until, reached=keep)
-            self._silent = 0
-        except (NoAnswer, TargetFault) as fault:
-            self._silent += 1
+        except TargetFault as fault:
             played = _silence(legs, fault)
         finally:
             self._close(bench)
+        self._silent = self._silent + 1 if played.finding is not None and played.finding.kind is Kind.SILENT else 0
         self._after(played, reached[-1] if reached else (), opened, bundle, listening)
 
     def _close(self, bench: Bench) -> None:
         try:
             bench.close()
         except (TargetFault, AssertionError):
-            self._silent += 1
+            # What is left behind in a shared space is told by the next episode.
+            return
 
     def _legs(self, seed: int) -> tuple[Leg, ...]:
         """Begin anew, or go on from an entry whose behaviours are rare."""

@@ -176,7 +176,7 @@ class Chains:
                 raise Disagreement("R022", op, Kind.MEMBER, reason="an item twice", seen=item)
             found = comparator(self._duo.sight, whole[name], item, f"/{name}")
             if found is not None:
-                raise member_differs(op, found)
+                raise member_differs(op, found, whole[name])
             chain.taken[name] = None
 
     def _of_stranger(self, op: str) -> str:

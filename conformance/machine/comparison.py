@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -82,15 +83,12 @@ def _seconds_apart(one: str, other: str) -> Fraction:
     (first, digits), (second, others) = instant(one), instant(other)
     if first == second:
         return Fraction(0)
-    return abs(_position(first, digits) - _position(second, others))
+    whole = datetime.fromisoformat(first) - datetime.fromisoformat(second)
+    return abs(whole.days * 86_400 + whole.seconds + _part(digits) - _part(others))
 
 
-def _position(whole: str, digits: str) -> Fraction:
-    date, _, clock = whole.partition("T")
-    year, month, day = (int(part) for part in date.split("-"))
-    hour, minute, second = (int(part) for part in clock.split(":"))
-    days = (year * 12 + month) * 31 + day
-    return Fraction(((days * 24 + hour) * 60 + minute) * 60 + second) + Fraction(int(digits or 0), 10 ** len(digits))
+def _part(digits: str) -> Fraction:
+    return Fraction(int(digits or 0), 10 ** len(digits))
 
 
 def as_instant(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:

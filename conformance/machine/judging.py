@@ -65,7 +65,7 @@ class Judge:
     def compared(self, asked: Asked, reply: Doc, seen: Doc, comparator: Comparator | None = None) -> Disagreement | None:
         """Compare success members."""
         found = (comparator or freedom.answer(asked.op))(self.sight, reply, seen, "")
-        return None if found is None else member_differs(asked.op, found)
+        return None if found is None else member_differs(asked.op, found, reply.get("record", {}))
 
     def _of_refusal(self, state: State, asked: Asked, seen: Reply, refusal: Refusal) -> Judged:
         if seen.error is not None:
@@ -176,11 +176,12 @@ def _same_detail(name: str, expected: Any, value: Any) -> bool:
     return value is not NOTHING and same(expected, value)
 
 
-def member_differs(op: str, found: Difference) -> Disagreement:
-    """Make the disagreement of a member."""
+def member_differs(op: str, found: Difference, document: Doc) -> Disagreement:
+    """Make the disagreement of a member; ``document`` is what the model has, whose state may say whose rule it is."""
     where = "/".join(part for part in found.pointer.split("/") if part.isidentifier())
+    rule = "R021" if "tombstone" in document else blames.of_member(op, found.pointer)
     return Disagreement(
-        blames.of_member(op, found.pointer), op, Kind.MEMBER, reason=where, expected=found.expected, seen=found.seen,
+        rule, op, Kind.MEMBER, reason=where, expected=found.expected, seen=found.seen,
         pointer=found.pointer,
     )  # fmt: skip
 

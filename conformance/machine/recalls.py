@@ -56,7 +56,7 @@ class Recalls:
                 raise _wrong("a record that is not eligible", None, record, self._of_stranger(record))
             found = freedom.RECORD(self._duo.sight, mine, record, f"/{record['record_id']}")
             if found is not None:
-                raise member_differs(RECALL, found)
+                raise member_differs(RECALL, found, mine)
         if len(set(names)) != len(names):
             raise _wrong("a record twice", None, names)
         used = sum(content_bytes(whole[name]["content"]) for name in names)

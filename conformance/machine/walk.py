@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from conformance.bench import Bench
+from conformance.errors import NoAnswer
 from conformance.exchange import Exchange
 from conformance.expect import CheckFailed
 from conformance.machine import acts
@@ -104,6 +105,8 @@ def play(
             _leg(stage, leg, ledger, way, until, reached)
     except Disagreement as disagreement:
         finding = disagreement
+    except NoAnswer as silence:
+        finding = Disagreement("R004", "any operation", Kind.SILENT, reason=str(silence)[:120])
     except CheckFailed as failed:
         finding = Disagreement("R004", "control", Kind.FORM, reason=failed.what, seen=failed.seen)
     finally:

@@ -169,6 +169,8 @@ def twins(stage: Stage) -> None:
     space_id = stage.space_id()
     actor = stage.pick(stage.people)
     stem, members, other = stage.pick(TWINS)(stage, space_id)
+    if f"memory.{stem}" not in stage.served:
+        return
     one, two = (stage.request(stem, space_id, given) for given in (members, other))
     if stage.chance(0.5):
         one, two = two, one

@@ -50,8 +50,7 @@ def hold(stage: Stage) -> None:
     """Hold what may be pending; or let it settle."""
     stage.hold(not stage.duo.held)
     if stage.duo.held:
-        for act in stage.some(storms.PENDABLE, 2):
-            act(stage)
+        storms.leave_pending(stage)
         if stage.chance(0.4):
             storms.freeze_and_try(stage)
         if stage.chance(0.4):

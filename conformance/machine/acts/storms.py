@@ -155,4 +155,16 @@ TRIED: tuple[Try, ...] = (
     _material, _record, _record, _candidate, _subject, _context, _profile, _generation, _reads, _grants, _export,
 )  # fmt: skip
 
-PENDABLE: tuple[Callable[[Stage], None], ...] = (syntheses.generate, transfer.create, transfer.begin, transfer.activate)
+PENDABLE: tuple[tuple[str, Callable[[Stage], None]], ...] = (
+    ("memory.reflections.generate", syntheses.generate),
+    ("memory.exports.create", transfer.create),
+    ("memory.imports.stage", transfer.begin),
+    ("memory.imports.activate", transfer.activate),
+)
+
+
+def leave_pending(stage: Stage) -> None:
+    """Do one or two of the things that may be pending, as far as they are served."""
+    served = [act for op, act in PENDABLE if op in stage.served]
+    for act in stage.some(served, 2) if served else ():
+        act(stage)

@@ -1,0 +1,398 @@
+"""What the machine compares, what it leaves open, and which codes it takes where two reasons meet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from conformance.bench import Bench
+from conformance.errors import SuiteFault
+from conformance.exchange import Reply
+from conformance.machine import coverage, freedom, repairs
+from conformance.machine.chains import Chain
+from conformance.machine.comparison import Sight, as_instant, as_set, classification, exact, moment, paired_digest
+from conformance.machine.disagreement import Disagreement, Kind
+from conformance.machine.invariants import Ledger
+from conformance.machine.judging import Judged
+from conformance.machine.model import Asked
+from conformance.machine.stage import Stage
+from conformance.machine.together import at_once
+from conformance.oracle.refusals import Refusal
+from conformance.target import open_target
+from conformance.wire.bundle import load
+from conformance.wire.vocabulary import Code
+
+NOW = "2026-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    bundle = load()
+    opened = open_target("oracle", bundle=bundle).open()
+    return Stage(Bench(opened.shim, bundle, opened.facts), Random(1))
+
+
+def _home(stage: Stage) -> str:
+    return stage.space_ids[0]
+
+
+def _root(stage: Stage, stem: str, **members: Any) -> Reply:
+    return stage.ask(stage.roots[_home(stage)], stem, _home(stage), **members)
+
+
+def _created(stage: Stage, **members: Any) -> str:
+    _root(stage, "subjects.ensure", subject_id="u1")
+    given = {"kind": "note", "content": {"text": "a"}, "scope": {"subject_id": "u1", "context_id": "c1"}, **members}
+    return str(_root(stage, "records.create", **given).payload["receipt"]["affected"][0]["id"])
+
+
+# -- the table
+
+
+def test_every_row_of_the_table_says_what_leaves_it_open_and_how_it_is_taken() -> None:
+    for row in freedom.FREEDOM:
+        assert row.sentence
+        assert (row.how is None) == bool(row.by)
+    assert len({(row.of, row.member) for row in freedom.FREEDOM}) == len(freedom.FREEDOM)
+
+
+def test_the_table_names_members_that_there_are() -> None:
+    """A row about a member that no schema has would leave open what it does not mean."""
+    bundle = load()
+    titles = {
+        "space": "MemorySpace", "subject": "Subject", "grant": "MemoryGrant", "candidate": "MemoryCandidate",
+        "record": "RetainedRecord", "profile": "ProfileDocument", "reflection": "Reflection", "receipt": "MemoryReceipt",
+    }  # fmt: skip
+    for row in freedom.FREEDOM:
+        if row.of in titles:
+            assert row.member in bundle.schema(bundle.model_ref(titles[row.of]))["properties"]
+
+
+# -- comparators
+
+
+@pytest.mark.parametrize(
+    ("compare", "expected", "seen", "alike"),
+    [
+        (exact, {"a": [1, 2]}, {"a": [1, 2]}, True),
+        (exact, {"a": [1, 2]}, {"a": [2, 1]}, False),
+        (exact, {"a": 1}, {"a": True}, False),
+        (exact, {"a": 1}, {}, False),
+        (moment, NOW, "2026-01-01T00:00:00.4Z", True),
+        (moment, NOW, "2026-01-01T00:00:01Z", False),
+        (moment, "2025-12-31T23:59:59.7Z", NOW, True),
+        (moment, "2025-11-30T23:59:59.7Z", "2025-12-01T00:00:00.2Z", True),
+        (moment, "2025-11-30T23:59:59Z", "2025-12-01T00:00:00.2Z", False),
+        (moment, NOW, None, False),
+        (as_instant, "2026-01-01T00:00:00.50Z", "2026-01-01T00:00:00.5Z", True),
+        (as_instant, NOW, "2026-01-01T00:00:00.5Z", False),
+        (as_set, ["a", "b"], ["b", "a", "a"], True),
+        (as_set, ["a", "b"], ["b"], False),
+        (classification, {"signals": ["cognition"]}, {"signals": ["x", "cognition"]}, True),
+        (classification, {"signals": []}, {"signals": ["cognition"]}, False),
+        (freedom.RECORD, {"kind": "a", "updated_at": NOW}, {"kind": "a", "updated_at": NOW}, True),
+        (freedom.RECORD, {"kind": "a"}, {"kind": "b"}, False),
+        (freedom.RECORD, {"content": {"created_at": NOW}}, {"content": {"created_at": "2026-01-01T00:00:00.0Z"}}, False),
+        (freedom.RECORD, {"kind": "a"}, {"kind": "a", "tombstone": {}}, False),
+    ],
+)
+def test_a_comparator_tells_what_differs(compare: Any, expected: Any, seen: Any, alike: bool) -> None:
+    assert (compare(Sight(), expected, seen, "") is None) == alike
+
+
+def test_a_clock_of_the_targets_own_is_not_compared() -> None:
+    assert moment(Sight(timed=False), NOW, "2030-01-01T00:00:00Z", "") is None
+    assert moment(Sight(timed=False), NOW, None, "") is not None
+
+
+def test_state_digests_are_paired() -> None:
+    sight = Sight()
+    assert paired_digest(sight, "mine", "theirs", "") is None
+    assert paired_digest(sight, "mine", "theirs", "") is None
+    assert paired_digest(sight, "mine", "another", "") is not None
+    assert paired_digest(sight, "other", "theirs", "") is not None
+
+
+def test_the_text_of_a_reflection_stays_as_it_was_first_seen() -> None:
+    sight = Sight()
+    mine = {"reflection_id": "r", "text": "mine", "created_at": NOW}
+    assert freedom.REFLECTION(sight, mine, {**mine, "text": "theirs"}, "") is None
+    assert freedom.REFLECTION(sight, mine, {**mine, "text": "theirs"}, "") is None
+    assert freedom.REFLECTION(sight, mine, {**mine, "text": "changed"}, "") is not None
+
+
+# -- two reasons at once
+
+
+def _codes(stage: Stage, actor: Any, stem: str, **members: Any) -> set[Code]:
+    asked = Asked(actor.principal_id, f"memory.{stem}", stage.request(stem, _home(stage), members))
+    _, reply = stage.model.step(stage.model.state, asked)
+    assert isinstance(reply, Refusal)
+    return set(repairs.reasons(stage.model, stage.model.state, asked, reply))
+
+
+def test_each_of_two_reasons_may_be_told(stage: Stage) -> None:
+    record_id = _created(stage)
+    root = stage.roots[_home(stage)]
+    stale = {"record_id": record_id, "expected_revision": 7, "kind": "fact"}
+    assert _codes(stage, root, "records.update", **stale) == {Code.REVISION_AHEAD}
+    _root(stage, "spaces.freeze", expected_revision=1)
+    assert _codes(stage, root, "records.update", **stale) == {Code.SPACE_FROZEN, Code.REVISION_AHEAD}
+    big = {"text": "x" * 20_000}
+    frozen_and_big = {**stale, "expected_revision": 1, "content": big}
+    assert _codes(stage, root, "records.update", **frozen_and_big) == {Code.SPACE_FROZEN, Code.LIMIT_EXCEEDED}
+
+
+def test_a_malformed_cognition_record_is_told_before_any_limit(stage: Stage) -> None:
+    _created(stage)
+    content = {"text": "x" * 20_000, "cognition": [{}]}
+    members = {"kind": "note", "content": content, "scope": {"subject_id": "u1"}}
+    assert _codes(stage, stage.roots[_home(stage)], "records.create", **members) == {Code.INVALID_VALUE}
+
+
+def test_what_is_hidden_gives_no_further_reason(stage: Stage) -> None:
+    record_id = _created(stage)
+    _root(stage, "records.delete", record_id=record_id, expected_revision=1)
+    stranger = stage.people[0]
+    change = {"record_id": record_id, "expected_revision": 9, "kind": "fact"}
+    assert _codes(stage, stranger, "records.update", **change) == {Code.NOT_FOUND}
+    grant = {"grantee_id": stranger.principal_id, "capabilities": ["recall"], "shared_access": "none"}
+    _root(stage, "grants.grant", **grant)
+    assert _codes(stage, stranger, "records.update", **change) == {Code.NOT_FOUND}
+    _root(stage, "spaces.freeze", expected_revision=1)
+    assert _codes(stage, stranger, "records.update", **change) == {Code.NOT_FOUND, Code.SPACE_FROZEN}
+    assert _codes(stage, stage.roots[_home(stage)], "records.update", **change) >= {Code.RECORD_TOMBSTONED, Code.REVISION_AHEAD}
+
+
+# -- the judge
+
+
+def _judged(stage: Stage, seen: Reply, stem: str, **members: Any) -> Judged:
+    root = stage.roots[_home(stage)]
+    request = stage.request(stem, _home(stage), members)
+    return stage.duo.judge.judge(stage.model.state, Asked(root.principal_id, f"memory.{stem}", request), seen)
+
+
+def test_a_refusal_of_what_is_right_is_a_disagreement(stage: Stage) -> None:
+    record_id = _created(stage)
+    refused = Reply(error={"code": "NOT_FOUND", "message": "", "extensions": {}})
+    found = _judged(stage, refused, "records.get", record_id=record_id).disagreement
+    assert found is not None
+    assert found.kind is Kind.REFUSED
+
+
+def test_an_acceptance_of_what_is_wrong_is_a_disagreement(stage: Stage) -> None:
+    record_id = _created(stage)
+    right = _root(stage, "records.get", record_id=record_id)
+    found = _judged(stage, right, "records.get", record_id="none").disagreement
+    assert found is not None
+    assert found.kind is Kind.ACCEPTED
+
+
+def test_not_found_may_stand_for_not_authorized_and_not_the_other_way(stage: Stage) -> None:
+    record_id = _created(stage)
+    stranger = stage.people[0]
+    _root(stage, "grants.grant", grantee_id=stranger.principal_id, capabilities=["recall"], shared_access="none")
+    request = stage.request("subjects.get", _home(stage), {"subject_id": "u1"})
+    by_name = Asked(stranger.principal_id, "memory.subjects.get", request)
+    hidden = Asked(
+        stranger.principal_id, "memory.records.get", stage.request("records.get", _home(stage), {"record_id": record_id})
+    )
+    told = {code: Reply(error={"code": code, "message": "", "extensions": {}}) for code in ("NOT_FOUND", "NOT_AUTHORIZED")}
+    judge, state = stage.duo.judge, stage.model.state
+    assert judge.judge(state, by_name, told["NOT_FOUND"]).disagreement is None
+    assert judge.judge(state, by_name, told["NOT_AUTHORIZED"]).disagreement is None
+    assert judge.judge(state, hidden, told["NOT_FOUND"]).disagreement is None
+    found = judge.judge(state, hidden, told["NOT_AUTHORIZED"]).disagreement
+    assert found is not None
+    assert found.rule == "R013"
+
+
+def test_details_are_held_to_the_contract(stage: Stage) -> None:
+    record_id = _created(stage)
+    wrong = {"expected_revision": 9, "actual_revision": 3}
+    stale = Reply(error={"code": "REVISION_CONFLICT", "message": "", "extensions": {}, "details": wrong})
+    found = _judged(stage, stale, "records.delete", record_id=record_id, expected_revision=9).disagreement
+    assert found is not None
+    assert found.pointer == "/error/details/actual_revision"
+
+
+def test_an_operation_that_may_not_be_pending_is_found_pending(stage: Stage) -> None:
+    _created(stage)
+    members = {"kind": "note", "content": {"text": "a"}, "scope": {"subject_id": "u1"}}
+    request = stage.request("records.create", _home(stage), members)
+    root = stage.roots[_home(stage)]
+    seen = stage.duo.exchange(root, "memory.records.create", request)
+    receipt = {name: value for name, value in seen.payload["receipt"].items() if name != "settled_at"} | {"state": "pending"}
+    pending = Reply(payload={"receipt": receipt})
+    asked = stage.duo.asked(root, "memory.records.create", request, pending)
+    assert stage.duo.judge.judge(stage.model.state, asked, pending).disagreement is not None
+
+
+# -- cursors
+
+
+def _two_records(stage: Stage) -> Chain:
+    _created(stage)
+    _created(stage)
+    selection = {"subject_id": "u1", "mode": "all_authorized"}
+    root = stage.roots[_home(stage)]
+    chain = Chain(root, "memory.records.list", stage.request("records.list", _home(stage), {"selection": selection}))
+    stage.chains.page(chain, {"limit": 1})
+    return chain
+
+
+def test_a_cursor_lives_through_reads_and_dies_at_a_change_of_its_items(stage: Stage) -> None:
+    chain = _two_records(stage)
+    _root(stage, "records.get", record_id=next(iter(chain.taken)))
+    stage.chains.age()
+    assert (chain.dead, chain.doubtful) == (False, False)
+    _root(stage, "subjects.ensure", subject_id="another")
+    stage.chains.age()
+    assert (chain.dead, chain.doubtful) == (False, True)
+    _created(stage)
+    stage.chains.age()
+    assert chain.dead
+
+
+def test_a_cursor_that_should_be_dead_and_lives_is_found(stage: Stage) -> None:
+    chain = _two_records(stage)
+    chain.dead = True
+    with pytest.raises(Disagreement, match="R022"):
+        stage.chains.page(chain, {})
+
+
+def test_a_cursor_in_other_hands_is_refused(stage: Stage) -> None:
+    chain = _two_records(stage)
+    request = {**chain.request, "include_tombstones": True}
+    seen = stage.chains.misuse(chain.actor, chain.op, request, chain.cursor)
+    assert seen.code == "CURSOR_INVALID"
+
+
+# -- at once
+
+
+def test_calls_at_once_are_explained_by_an_order(stage: Stage) -> None:
+    record_id = _created(stage)
+    root = stage.roots[_home(stage)]
+    change = {"record_id": record_id, "expected_revision": 1}
+    sent = [
+        (root, "memory.records.update", stage.request("records.update", _home(stage), {**change, "kind": kind}))
+        for kind in ("b", "c")
+    ]
+    replies = at_once(stage.duo, sent)
+    assert sorted(reply.code or "" for reply in replies) == ["", "STORED_REVISION_STALE"]
+
+
+# -- exact coverage
+
+EVERYTHING = {
+    "capabilities": ["recall", "review", "grants_issue"],
+    "shared_access": "write",
+    "created_at": NOW,
+    "grantee_id": "root",
+    "issuer_id": "root",
+}
+
+
+def _grant(**members: Any) -> dict[str, Any]:
+    plain = {
+        "capabilities": ["recall"],
+        "shared_access": "none",
+        "created_at": "2026-01-02T00:00:00Z",
+        "grantee_id": "a",
+        "issuer_id": "root",
+    }
+    return {**plain, **members}
+
+
+@pytest.mark.parametrize(
+    ("root", "child", "closed"),
+    [
+        ({}, {}, True),
+        ({}, {"capabilities": ["admin"]}, False),
+        ({"context_ids": ["c1"]}, {"context_ids": ["c1"]}, True),
+        ({"context_ids": ["c1"]}, {"context_ids": ["c2"]}, False),
+        ({"context_ids": ["c1"]}, {}, False),
+        ({"subject_ids": ["u1"]}, {"subject_ids": ["u1", "u2"]}, False),
+        ({"shared_access": "read"}, {"shared_access": "read"}, True),
+        ({"shared_access": "read"}, {"shared_access": "write"}, False),
+        ({"expires_at": NOW}, {"expires_at": "2025-01-01T00:00:00Z"}, True),
+        ({"expires_at": NOW}, {"expires_at": "2026-01-01T00:00:00.001Z"}, False),
+        ({"expires_at": NOW}, {}, False),
+    ],
+)
+def test_no_chain_reaches_beyond_its_root(root: dict[str, Any], child: dict[str, Any], closed: bool) -> None:
+    grants = [{**EVERYTHING, **root}, _grant(**child)]
+    if closed:
+        coverage.require_closed(grants, "root")
+    else:
+        with pytest.raises(Disagreement, match="R011"):
+            coverage.require_closed(grants, "root")
+
+
+def test_points_are_every_combination_of_a_grants_dimensions() -> None:
+    grant = _grant(subject_ids=["u1", "u2"], context_ids=["c1"], shared_access="write")
+    universe = coverage.Universe([grant])
+    assert len(universe.points(grant)) == 1 * 2 * (1 + 2) * 1
+    assert universe.points(_grant(subject_ids=["u1"], context_ids=["c1"])) < universe.points(grant)
+
+
+def test_the_oracle_and_exact_coverage_agree_or_the_suite_is_at_fault(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = stage.roots[_home(stage)].principal_id
+    shape = {"capabilities": ["recall"], "shared_access": "none"}
+    coverage.agree(stage.model, root, _home(stage), shape)
+    monkeypatch.setattr(coverage, "answered", lambda *_given: "refuse")
+    with pytest.raises(SuiteFault, match="exact coverage refuse"):
+        coverage.agree(stage.model, root, _home(stage), shape)
+
+
+# -- invariants
+
+
+def _heard(stage: Stage, change: Any) -> None:
+    """Put an answer that was never given at the end of the trace."""
+    trace = stage.world.trace.exchanges
+    last = trace[-1]
+    trace.append(replace(last, reply=Reply(payload=change(last.reply.payload))))
+
+
+def test_a_tombstone_that_lives_breaks_an_invariant(stage: Stage) -> None:
+    ledger, record_id = Ledger(), _created(stage)
+    _root(stage, "records.delete", record_id=record_id, expected_revision=1)
+    _root(stage, "records.get", record_id=record_id)
+    ledger.check(stage)
+    _heard(stage, lambda payload: {"record": {name: value for name, value in payload["record"].items() if name != "tombstone"}})
+    with pytest.raises(Disagreement, match="R021"):
+        ledger.check(stage)
+
+
+def test_a_settled_receipt_that_changes_breaks_an_invariant(stage: Stage) -> None:
+    ledger = Ledger()
+    _created(stage)
+    ledger.check(stage)
+    _heard(stage, lambda payload: {"receipt": {**payload["receipt"], "authority_generation": 9}})
+    with pytest.raises(Disagreement, match="R015"):
+        ledger.check(stage)
+
+
+def test_a_second_receipt_of_a_key_breaks_an_invariant(stage: Stage) -> None:
+    ledger = Ledger()
+    _created(stage)
+    ledger.check(stage)
+    _heard(stage, lambda payload: {"receipt": {**payload["receipt"], "receipt_id": "another"}})
+    with pytest.raises(Disagreement, match="R014"):
+        ledger.check(stage)
+
+
+def test_a_generation_that_falls_breaks_an_invariant(stage: Stage) -> None:
+    ledger = Ledger()
+    stage.listed(stage.roots[_home(stage)], "spaces.list", _home(stage))
+    _heard(stage, lambda payload: {"spaces": [{**space, "authority_generation": 5} for space in payload["spaces"]]})
+    ledger.check(stage)
+    _heard(stage, lambda payload: {"spaces": [{**space, "authority_generation": 4} for space in payload["spaces"]]})
+    with pytest.raises(Disagreement, match="R005"):
+        ledger.check(stage)
