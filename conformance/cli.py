@@ -37,6 +37,16 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.run_options:add_options",
             "conformance.commands.run:main",
         ),
+        "verify": Command(
+            "see whether a certificate holds, offline",
+            "conformance.commands.verify_options:add_options",
+            "conformance.commands.verify:main",
+        ),
+        "keygen": Command(
+            "make a pair of keys for certificates",
+            "conformance.commands.keygen_options:add_options",
+            "conformance.commands.keygen:main",
+        ),
         "diff": Command(
             "tell what changed from one result to another",
             "conformance.commands.diff_options:add_options",

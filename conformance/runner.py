@@ -26,6 +26,7 @@ from conformance import plugin
 from conformance.catalogue import PACKAGE, Rule, rules
 from conformance.contract_coverage import contract_coverage
 from conformance.errors import BadUsage, NotOffered
+from conformance.ledger import ledger_digest
 from conformance.levers import Facts
 from conformance.merging import ELSEWHERE, NO_CHECK, Shard
 from conformance.modules import directory, modules_of
@@ -139,15 +140,25 @@ def _facts_of(target: Target) -> Facts | None:
 
 
 def _run_pytest(arguments: Sequence[str], recorder: Recorder) -> None:
-    with _own_ground(), io.StringIO() as said, redirect_stdout(said), redirect_stderr(said):
+    with own_ground(), io.StringIO() as said, redirect_stdout(said), redirect_stderr(said):
         code = pytest.main(list(arguments), plugins=[recorder])
         if code not in _ENDED and not recorder.trouble:
             recorder.trouble[f"pytest ended with {code!r}: {' '.join(said.getvalue().split())[-300:]}"] = None
     recorder.complete()
 
 
+def collecting_arguments() -> list[str]:
+    """Return what pytest is called with to collect all checks and run none."""
+    modules = [str(path) for rule in rules().values() for path in modules_of(rule)]
+    return [*_ground(), "--collect-only", *modules]
+
+
+def _ground() -> list[str]:
+    return [*_QUIET, *_PLUGINS, "--started", "-c", str(_INI), "--rootdir", str(directory().parent)]
+
+
 def _arguments(order: Order) -> list[str]:
-    arguments = [*_QUIET, *_PLUGINS, "--started", "-c", str(_INI), "--rootdir", str(directory().parent)]
+    arguments = _ground()
     arguments += ["--target", _opened(order), "--profile", order.profile, "--seed", str(order.seed)]
     arguments += ["--schemas", order.schemas] if order.schemas is not None else []
     arguments += ["--stop-early"] if order.stop_early else []
@@ -166,7 +177,7 @@ def _workers(number: int) -> list[str]:
 
 
 @contextmanager
-def _own_ground() -> Iterator[None]:
+def own_ground() -> Iterator[None]:
     """Keep out what is not the run's: pytest plugins and options of the surroundings, and modules left by an earlier run.
 
     A module is imported anew because hypothesis keeps a test's settings and seed at its function.
@@ -222,6 +233,7 @@ def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
         profile=order.profile,
         seed=order.seed,
         python=platform.python_version(),
+        kill_matrix=ledger_digest(),
         shard="" if order.shard is None else str(order.shard),
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from conformance.catalogue import Rule, named
+from conformance.commands.certifying import certify, certifying
 from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
 from conformance.commands.telling import read, reports_of, say, say_changes, waivers_of
@@ -27,13 +28,15 @@ from conformance.watching import Together
 
 def main(options: Namespace) -> int:
     """Run, report, and return the exit code. Raises ``BadInput`` for what a person got wrong."""
+    asked = certifying(options)
+    recorded = options.record or (None if asked is None else str(asked.transcript))
     order = Order(
         target=options.target,
         profile=profile_named(options.profile).name,
         seed=options.seed,
         workers=_workers(options),
         schemas=options.schemas,
-        record=options.record,
+        record=recorded,
         shard=None if options.shard is None else shard_named(options.shard),
     )
     waivers = waivers_of(options.waivers)
@@ -48,6 +51,8 @@ def main(options: Namespace) -> int:
             result = waivers.applied(result)
         _over(result, reporting, streams)
     say(result, options)
+    if asked is not None and recorded is not None:
+        certify(asked, Path(recorded), result)
     return result.exit_code() if baseline is None else _against(baseline, result)
 
 

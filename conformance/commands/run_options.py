@@ -40,6 +40,16 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     parser.add_argument(
+        "--certify",
+        default=None,
+        metavar="FILE",
+        help="write a certificate of a whole run of the profile full that passes, and beside it the recorded run",
+    )
+    parser.add_argument("--key", default=None, metavar="FILE", help="the private key that signs it (keygen makes one)")
+    parser.add_argument(
+        "--artifact", action="append", default=[], metavar="FILE", help="a file of the provider that the certificate is about"
+    )
+    parser.add_argument(
         "--shard", default=None, metavar="I/N", help="run part I of N of the checks; merge puts the results of all parts together"
     )
     parser.add_argument(
