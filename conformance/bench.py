@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from conformance.client import Client
+from conformance.edge.probe import Edge
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.levers import Facts, Home, Levers, Login
 from conformance.transport.shim import Shim
@@ -24,6 +25,7 @@ Row = TypeVar("Row")
 class Bench:
     """A check's place of work. ``homes`` and ``logins`` are those of the target file, for targets that cannot make new ones.
 
+    ``edge`` is the way to a server that takes any HTTP request, None where the target is reached otherwise.
     ``most_rows`` bounds how many rows of a table a check tries (None: all of them).
     """
 
@@ -36,6 +38,7 @@ class Bench:
         check_id: str = "",
         seed: int = 0,
         most_rows: int | None = None,
+        edge: Edge | None = None,
         homes: Sequence[Home] = (),
         logins: Sequence[Login] = (),
     ) -> None:
@@ -46,6 +49,7 @@ class Bench:
         self.seed = seed
         self.latest: World | None = None
         self._open: list[World] = []
+        self.edge = edge
         self._most_rows = most_rows
         self._homes = tuple(homes)
         self._logins = tuple(logins)

@@ -15,7 +15,9 @@ from conformance.wire.vocabulary import Flag
 
 T = TypeVar("T")
 
+EDGE = "edge"
 MARKERS = (
+    f"{EDGE}: the check is of targets that are reached over HTTP alone",
     "needs(flags=[Flag.X], controls=['clock']): what the target must offer for the check to be exercised",
     "examples(factor): scale the number of generated examples of the check",
 )

@@ -21,7 +21,7 @@ import hypothesis
 import pytest
 
 from conformance.bench import Bench
-from conformance.check import MARKERS, check_of
+from conformance.check import EDGE, MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
@@ -121,6 +121,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Recognise the checks, and give each property its number of examples."""
     shared = config.stash[_SESSION]
+    _without_edge(config, items, shared)
     _shorten(config, items, shared.profile.checks)
     _share(config, items)
     done: set[Any] = set()
@@ -131,6 +132,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if hypothesis.is_hypothesis_test(item.function) and item.function not in done:
             shared.settings(check)(item.function)
             done.add(item.function)
+
+
+def _without_edge(config: pytest.Config, items: list[pytest.Item], shared: Session) -> None:
+    """Leave out the checks of HTTP's edge where the target is not reached over HTTP."""
+    if shared.edge is not None:
+        return
+    left = [item for item in items if item.get_closest_marker(EDGE) is not None]
+    items[:] = [item for item in items if item.get_closest_marker(EDGE) is None]
+    config.hook.pytest_deselected(items=left)
 
 
 def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +18,7 @@ from conformance.absence import REFUSALS
 from conformance.bench import Bench
 from conformance.check import Check
 from conformance.doing import Doing
+from conformance.edge.probe import Edge
 from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.finding import Finder
@@ -25,6 +27,7 @@ from conformance.listening import Listening
 from conformance.playback import Playback, Played
 from conformance.profiles import Profile
 from conformance.recording import Recording, section_file
+from conformance.serving.openapi import document
 from conformance.settings import check_seed, settings_of
 from conformance.target import Opened, Target
 from conformance.transport.shim import Shim
@@ -94,9 +97,19 @@ class Session:
             check_id=check.check_id,
             seed=self.seed,
             most_rows=self.profile.rows,
+            edge=self.edge,
             homes=opened.homes,
             logins=opened.logins,
         )
+
+    @property
+    def edge(self) -> Edge | None:
+        """The HTTP edge of the target, None where it has none or a recording is played in its place."""
+        if self.target.address is None or self.playback is not None:
+            return None
+        route = self.target.route
+        contract = partial(document, self.bundle)
+        return Edge(self.target.address, route.deadline, contract, self.profile.examples, route.headers, route.ca)
 
     def find(self, doing: Doing, opened: Opened) -> None:
         """Make the counterexample of a check that failed, on the way to the target that is still open."""

@@ -53,6 +53,11 @@ class Target:
         return self.route.deadline
 
     @property
+    def address(self) -> str | None:
+        """The base address of a target over HTTP, None of another one."""
+        return self._file.target if self._file.target.startswith(("http:", "https:")) else None
+
+    @property
     def restarts(self) -> bool:
         """Say whether the provider can be restarted without a control of its own."""
         return self._scheme.restarts
