@@ -14,7 +14,7 @@ from conformance import snapshot
 from conformance.caller import Caller
 from conformance.client import Client
 from conformance.exchange import Call, Exercise, Reply, Trace
-from conformance.expect import CheckFailed, at, difference
+from conformance.expect import CheckFailed, NotApplicable, at, difference
 from conformance.levers import Facts, Home, Login
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Field, Reason
@@ -80,8 +80,11 @@ class World:
     # -- sending
 
     def operation(self, stem: str) -> str:
-        """Return the full name of the operation with this stem."""
-        return stem if stem in self.bundle.operations else f"memory.{stem}"
+        """Return the full name of the operation with this stem. Raises ``NotApplicable`` where this run's contract has none."""
+        op = stem if stem in self.bundle.operations else f"memory.{stem}"
+        if op not in self.bundle.operations:
+            raise NotApplicable(f"the contract of this run has no operation {op}")
+        return op
 
     def members_of(self, op: str) -> Mapping[str, Any]:
         """Return the properties of the operation's request schema."""

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import BadUsage
+from conformance.exchange import CONTROL_PREFIX
 from conformance.wire.bundle import Bundle
 
-_SUFFIXES = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+_SUFFIXES = (".json", ".jsonl", ".gz")
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,25 @@ def _problem(what: str, validator: Any, value: Any) -> str:
 
 
 def recorded(place: Path) -> Iterator[Recorded]:
-    """Read the calls of a file, or of every file under a directory, in order. Raises ``BadUsage``."""
+    """Read the calls of a file, or of every file under a directory, in order. Raises ``BadUsage``.
+
+    A file is a recording of a run (``run --record``), or JSON values, one or one a line, that hold ``{"op", "flags", "payload",
+    "answer"}`` objects.
+    """
     paths = sorted(path for path in place.rglob("*") if path.name.endswith(_SUFFIXES)) if place.is_dir() else [place]
     for path in paths:
+        check = ""
         for number, value in enumerate(_values(path), 1):
-            yield from _calls(value, f"{path.name}:{number}")
+            if isinstance(value, Mapping) and isinstance(value.get("check"), str):
+                check = f" {value['check']}"
+            yield from _calls(value, f"{path.name}:{number}{check}")
 
 
 def _values(path: Path) -> Iterator[Any]:
     """Give the JSON values of a file: one that fills it, or one a line."""
     try:
-        text = (gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()).decode("utf-8")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8")
         try:
             yield json.loads(text)
         except ValueError:
@@ -83,16 +93,35 @@ def _values(path: Path) -> Iterator[Any]:
 
 
 def _calls(value: Any, where: str) -> Iterator[Recorded]:
-    """Find the calls in a value: it is one, or lists some, in whatever it wraps them."""
-    if isinstance(value, list):
-        for index, one in enumerate(value):
-            yield from _calls(one, f"{where}/{index}")
-    elif isinstance(value, Mapping) and isinstance(value.get("op"), str) and "payload" in value:
-        if not value["op"].startswith("control."):
-            flags = value.get("flags")
-            known = frozenset(map(str, flags)) if isinstance(flags, list) else None
-            yield Recorded(where, value["op"], known, value["payload"], value.get("answer"))
-    elif isinstance(value, Mapping):
-        for name, one in value.items():
-            if isinstance(one, (list, Mapping)):
-                yield from _calls(one, f"{where}/{name}")
+    """Find the calls in a value: it is one, or calls beside their answers, or holds some."""
+    if isinstance(value, Mapping) and isinstance(value.get("op"), str) and "payload" in value:
+        yield from _call(value, value.get("answer"), where)
+        return
+    beside = list(_beside(value)) if isinstance(value, Mapping) else []
+    for call, answer in beside:
+        yield from _call(call, answer, where)
+    if not beside and isinstance(value, (list, Mapping)):
+        for name, one in enumerate(value) if isinstance(value, list) else value.items():
+            yield from _calls(one, f"{where}/{name}")
+
+
+def _beside(value: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Any]]:
+    """Give calls with the answers that a recording of a run puts beside them."""
+    if isinstance(value.get("call"), Mapping):
+        yield value["call"], value.get("answer")
+    elif isinstance(value.get("calls"), list) and isinstance(value.get("answers"), list):
+        yield from zip(value["calls"], value["answers"], strict=False)
+
+
+def _call(call: Mapping[str, Any], answer: Any, where: str) -> Iterator[Recorded]:
+    if not str(call.get("op")).startswith(CONTROL_PREFIX):
+        flags = call.get("flags")
+        known = frozenset(map(str, flags)) if isinstance(flags, list) else None
+        yield Recorded(where, str(call.get("op")), known, call.get("payload"), _body(answer))
+
+
+def _body(answer: Any) -> Any:
+    """Give the body of an answer: a transport wraps a success in ``payload``, and no answer came where it tells a ``fault``."""
+    if isinstance(answer, Mapping) and set(answer) == {"payload"}:
+        return answer["payload"]
+    return None if isinstance(answer, Mapping) and "fault" in answer else answer

@@ -45,6 +45,7 @@ def make(turn: Turn, space: Space, request: Doc, candidate_id: str) -> Doc:
         "created_at": turn.now,
         "updated_at": turn.now,
         "extensions": extensions_of(request),
+        **turn.carried(request, "MemoryCandidate"),
     }
 
 

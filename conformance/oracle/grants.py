@@ -64,6 +64,7 @@ def make(turn: Turn, space: Space, request: Doc, grant_id: str) -> Doc:
         "revision": revisions.FIRST,
         "created_at": turn.now,
         "extensions": extensions_of(request),
+        **turn.carried(request, "MemoryGrant"),
     }
 
 

@@ -26,7 +26,16 @@ def create(turn: Turn, space: Space, request: Doc) -> Outcome:
     fences.refuse_write(turn, space, request["scope"])
     subjects.require_existing(space, request["scope"]["subject_id"])
     provenance = authored(turn, request)
-    space, record = added(turn, space, request["kind"], request["content"], request["scope"], provenance, extensions_of(request))
+    space, record = added(
+        turn,
+        space,
+        request["kind"],
+        request["content"],
+        request["scope"],
+        provenance,
+        extensions_of(request),
+        **turn.carried(request, "RetainedRecord"),
+    )
     return Outcome(space, affected=(affected(record),))
 
 
@@ -40,7 +49,9 @@ def source_context(given: Doc) -> Doc:
     return {"source_context_id": given["source_context_id"]} if "source_context_id" in given else {}
 
 
-def added(turn: Turn, space: Space, kind: str, content: Doc, scope: Doc, provenance: Doc, extensions: Doc) -> tuple[Space, Doc]:
+def added(
+    turn: Turn, space: Space, kind: str, content: Doc, scope: Doc, provenance: Doc, extensions: Doc, **carried: Any
+) -> tuple[Space, Doc]:
     """Put a new record into a space."""
     record_id, number = turn.mint("rec", space.records)
     record: dict[str, Any] = {
@@ -55,6 +66,7 @@ def added(turn: Turn, space: Space, kind: str, content: Doc, scope: Doc, provena
         "created_at": turn.now,
         "updated_at": turn.now,
         "extensions": extensions,
+        **carried,
     }
     return space.having(records=space.records.add(record_id, scope["subject_id"], number, record)), record
 

@@ -47,6 +47,7 @@ def make(turn: Turn, space: Space, request: Doc) -> Doc:
         "created_at": turn.now,
         "updated_at": turn.now,
         "extensions": extensions_of(request),
+        **turn.carried(request, "Subject"),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from conformance.oracle.choices import Choices
 from conformance.oracle.state import Doc, Job, Space, State
-from conformance.wire.bundle import Bundle, Need, Operation, instant
+from conformance.wire.bundle import Bundle, Need, Operation, instant, load
 from conformance.wire.vocabulary import Code
 
 SCHEMA_VERSION = 1
@@ -70,6 +70,15 @@ class Turn:
     def need_of(self, op: str, index: int = 0) -> Need:
         """Give a capability that another operation needs."""
         return self.bundle.operations[op].needs[index]
+
+    def carried(self, request: Doc, title: str) -> Doc:
+        """Give the members of a request that this run's contract has and ours has not, if the model has them too: they stay."""
+        ours = load()
+        if self.bundle is ours:
+            return {}
+        known = ours.schema(ours.request_ref(self.op.name))["properties"]
+        kept = self.bundle.schema(self.bundle.model_ref(title))["properties"]
+        return {name: value for name, value in request.items() if name in kept and name not in known}
 
     def next_number(self) -> int:
         """Give the next number."""

@@ -31,6 +31,10 @@ def _with_internals(_turn: Turn, space: Space, members: Doc) -> Doc:
     return {**members, "grants": grants}
 
 
+def _without_kind(_turn: Turn, _space: Space, members: Doc) -> Doc:
+    return {**members, "subject": {name: value for name, value in members["subject"].items() if name != "kind"}}
+
+
 def _rebuilding(original: Any) -> Any:
     def stored(turn: Turn, space: Space, record: Doc, **members: Any) -> Any:
         if turn.op.stem == "records.update":
@@ -73,8 +77,8 @@ def _flat(content: Doc) -> Doc:
 
 
 def _flattening(original: Any) -> Any:
-    def added(turn: Turn, space: Space, kind: str, content: Doc, *rest: Any) -> Any:
-        return original(turn, space, kind, _flat(content), *rest)
+    def added(turn: Turn, space: Space, kind: str, content: Doc, *rest: Any, **more: Any) -> Any:
+        return original(turn, space, kind, _flat(content), *rest, **more)
 
     return added
 
@@ -99,6 +103,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a profile document carries no extensions member",
         patched(altered.answer("profile.get", _without_extensions)),
+    ),
+    Fault(
+        "r001_subject_without_its_kind",
+        RULE,
+        "subjects.get answers without the kind that the subject was given",
+        patched(altered.answer("subjects.get", _without_kind)),
+        source="ours",
     ),
     Fault(
         "r001_grant_with_internals",

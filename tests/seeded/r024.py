@@ -27,7 +27,7 @@ def _kept_as(change: Change) -> tuple[Patch, ...]:
     """Store another content than the one that came, in every record and candidate."""
 
     def added(original: Any) -> Any:
-        return lambda turn, space, kind, content, *rest: original(turn, space, kind, change(content), *rest)
+        return lambda turn, space, kind, content, *rest, **more: original(turn, space, kind, change(content), *rest, **more)
 
     def updated(original: Any) -> Any:
         def given(request: Doc) -> Doc:
@@ -162,9 +162,11 @@ def _profiles_structured(change: Callable[[Any], Any]) -> Patch:
 
 def _extensions(change: Callable[[Any], Any]) -> Patch:
     def wrap(original: Any) -> Any:
-        def added(turn: Turn, space: Space, kind: str, content: Doc, scope: Doc, provenance: Doc, extensions: Doc) -> Any:
+        def added(
+            turn: Turn, space: Space, kind: str, content: Doc, scope: Doc, provenance: Doc, extensions: Doc, **more: Any
+        ) -> Any:
             kept = {name: change(value) for name, value in extensions.items()}
-            return original(turn, space, kind, content, scope, provenance, kept)
+            return original(turn, space, kind, content, scope, provenance, kept, **more)
 
         return added
 
