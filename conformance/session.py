@@ -104,8 +104,11 @@ class Session:
 
     @property
     def edge(self) -> Edge | None:
-        """The HTTP edge of the target, None where it has none or a recording is played in its place."""
-        if self.target.address is None or self.playback is not None:
+        """The HTTP edge of the target, None where it has none.
+
+        What it sees cannot be judged again from a recording, so none has it: neither the run that is recorded nor its playback.
+        """
+        if self.target.address is None or self.playback is not None or self.sections is not None:
             return None
         route = self.target.route
         contract = partial(document, self.bundle)
