@@ -81,23 +81,21 @@ class Maker:
 
     # -- differences
 
-    def _heard(self, example: Counterexample) -> tuple[Heard, Heard]:
-        model = self._model.perform(example)
-        return self._target.perform(example), model
-
     def _differences(self, example: Counterexample, wanted: Sequence[str]) -> list[Difference]:
+        return list(self._compared(example, wanted)[0])
+
+    def _compared(self, example: Counterexample, wanted: Sequence[str]) -> tuple[Sequence[Difference], Heard, Heard]:
+        """Send the calls to both; give the differences, none where they cannot be sent, and what the target and the oracle said."""
         try:
-            return list(Comparison(self._bundle, *self._heard(example), wanted).differences())
+            model = self._model.perform(example)
+            target = self._target.perform(example)
         except (Unready, Unbound):
-            return []
+            return (), Heard((), {}), Heard((), {})
+        return list(Comparison(self._bundle, target, model, wanted).differences()), target, model
 
     def _shows(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Difference | None:
         """Return the difference of the same shape at the last call."""
-        last = _last_group(example.calls)
-        for found in self._differences(example, wanted):
-            if found.call in last and found.shape == difference.shape:
-                return found
-        return None
+        return _alike(self._differences(example, wanted), difference, example)
 
     def _test(self, cut: Counterexample, difference: Difference, wanted: Sequence[str]) -> Any:
         return lambda calls: self._shows(replace(cut, calls=calls), difference, wanted) is not None
@@ -106,11 +104,11 @@ class Maker:
 
     def _finished(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Counterexample | None:
         """Say what is expected, see that it is so on the oracle and not on the target, and repeat it."""
-        found = self._shows(example, difference, wanted)
+        differences, target, model = self._compared(example, wanted)
+        found = _alike(differences, difference, example)
         if found is None:
             return None
         try:
-            target, model = self._heard(example)
             told = _Telling(example, target, model).told(found, wanted)
             if told is None or not judge(told, self._model.perform(told)).met:
                 return None
@@ -122,6 +120,12 @@ class Maker:
         if not failed:
             return None
         return replace(told, runs=RUNS, failed=failed, oracle=f"{facts.name} {facts.version}".strip())
+
+
+def _alike(differences: Sequence[Difference], wanted: Difference, example: Counterexample) -> Difference | None:
+    """Return the difference at the last calls that has the shape of ``wanted``."""
+    last = _last_group(example.calls)
+    return next((found for found in differences if found.call in last and found.shape == wanted.shape), None)
 
 
 def started(stage: Stage, events: Any) -> str:
@@ -182,7 +186,8 @@ def _wanted(bundle: Bundle, failure: Failure) -> list[str]:
     """Return the error codes that the check wanted, if it wanted one of some."""
     codes = {row.code for row in bundle.errors.values()}
     expected = failure.expected if isinstance(failure.expected, list) else [failure.expected]
-    return [code for code in expected if isinstance(code, str)] if expected and all(code in codes for code in expected) else []
+    wanted = [code for code in expected if isinstance(code, str) and code in codes]
+    return wanted if len(wanted) == len(expected) else []
 
 
 def _ranked(differences: Sequence[Difference], failure: Failure) -> Iterator[Difference]:
