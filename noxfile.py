@@ -106,3 +106,13 @@ def freeze(session: nox.Session) -> None:
     matrix = Path(session.create_tmp()) / "matrix.json"
     session.run(COMMAND, "faults", "--kill-matrix", "-n", WORKERS, "--json", str(matrix))
     session.run("python", "-m", "tests.freeze", str(matrix))
+
+
+@nox.session
+def schema_diff(session: nox.Session) -> None:
+    """Measure the schema gate beside jsonsubschema, which gets an environment of its own: its bounds are not ours."""
+    session.install("-e", ".[dev]")
+    other = Path(session.create_tmp()) / "differ"
+    session.run("python", "-m", "venv", str(other))
+    session.run(str(other / "bin" / "python"), "-m", "pip", "install", "--quiet", "jsonsubschema==0.0.8", external=True)
+    session.run("python", "-m", "tests.benchmarks.bench_schema_diff", "--differ", str(other / "bin" / "python"))
