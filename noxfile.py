@@ -101,11 +101,24 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def freeze(session: nox.Session) -> None:
-    """Freeze what certificates stand on: run the kill matrix, and write it and the checks that are required into ``invariants``."""
+    """Freeze what certificates stand on: run the kill matrix, write it and the required checks into ``invariants``."""
     session.install("-e", ".[dev]")
     matrix = Path(session.create_tmp()) / "matrix.json"
     session.run(COMMAND, "faults", "--kill-matrix", "-n", WORKERS, "--json", str(matrix))
     session.run("python", "-m", "tests.freeze", str(matrix))
+
+
+@nox.session
+def certify(session: nox.Session) -> None:
+    """Certify the oracle by a full run, and verify the certificate (many minutes)."""
+    session.install("-e", ".[dev]")
+    place = Path(session.create_tmp())
+    for name in ("key", "key.pub", "oracle.json"):
+        (place / name).unlink(missing_ok=True)
+    key, certificate = str(place / "key"), str(place / "oracle.json")
+    session.run(COMMAND, "keygen", key)
+    session.run(COMMAND, "run", "--profile", "full", "-n", WORKERS, "--certify", certificate, "--key", key)
+    session.run(COMMAND, "verify", certificate, "--key", f"{key}.pub", "-n", WORKERS)
 
 
 @nox.session

@@ -83,7 +83,7 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.schemas:main",
         ),
         "serve": Command(
-            "let others reach the bundled provider, or one of Python, over stdio or HTTP",
+            "let others reach the bundled provider, or one of Python, over stdio, HTTP or connect",
             "conformance.commands.serve_options:add_options",
             "conformance.commands.serve:main",
         ),
@@ -101,6 +101,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "write a target file and a minimal provider to begin with",
             "conformance.commands.init_options:add_options",
             "conformance.commands.init:main",
+        ),
+        "completion": Command(
+            "print what a shell needs to complete the command line",
+            "conformance.commands.completion_options:add_options",
+            "conformance.commands.completion:main",
         ),
     }
 )
@@ -146,7 +151,7 @@ def _run(name: str, arguments: list[str]) -> int:
 
 
 def _general() -> Parser:
-    listed = "\n".join(f"  {name:<10}{command.summary}" for name, command in COMMANDS.items())
+    listed = "\n".join(f"  {name:<12}{command.summary}" for name, command in COMMANDS.items())
     parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} COMMAND [OPTIONS]",

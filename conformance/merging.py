@@ -102,8 +102,9 @@ def _rules(results: Sequence[RunResult]) -> tuple[RuleResult, ...]:
 
 def _rule(rules: Sequence[RuleResult], checks: Sequence[CheckResult]) -> RuleResult:
     own = tuple(check for check in checks if check.rule_id == rules[0].rule_id)
-    chosen = rules[0].absent == ELSEWHERE
-    return replace(rules[0], checks=own, **({"absent": NO_CHECK, "absence": Verdict.INCONCLUSIVE} if chosen else {}))
+    if rules[0].absent != ELSEWHERE:
+        return replace(rules[0], checks=own)
+    return replace(rules[0], checks=own, absent=NO_CHECK, absence=Verdict.INCONCLUSIVE)
 
 
 def _woven(parts: Sequence[Sequence[CheckResult]]) -> list[CheckResult]:

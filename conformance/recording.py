@@ -113,7 +113,8 @@ class Recording:
         self._shim = shim
         self._file = file
         self._aliases = Aliases()
-        self._out = gzip.GzipFile(filename="", fileobj=_part(file).open("wb"), mode="wb", compresslevel=_LEVEL, mtime=0)
+        self._raw = _part(file).open("wb")
+        self._out = gzip.GzipFile(filename="", fileobj=self._raw, mode="wb", compresslevel=_LEVEL, mtime=0)
         self.shared = shim.shared
         for login in (*opened.logins, *(home.root for home in opened.homes)):
             self._aliases.learn(login.credential)
@@ -151,10 +152,8 @@ class Recording:
 
     def close(self) -> None:
         """Finish the section. The shim inside is closed by who opened it."""
-        raw = self._out.fileobj
         self._out.close()
-        if raw is not None:
-            raw.close()
+        self._raw.close()
         _part(self._file).replace(self._file)
 
     def _answer(self, call: Call, reply: Reply | TargetFault) -> str:

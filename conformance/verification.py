@@ -94,7 +94,11 @@ def _claim(given: Given) -> Claim:
             raise Refused(f"it is of format {number}, and this suite reads {FORMAT}")
         case {
             "subject": [*_, {"digest": {"sha256": str()}}],
-            "predicate": {"result": "PASSED", "certificate": {"facts": {**facts}, "sets": [*_]}, "configuration": [*_]} as inner,
+            "predicate": {
+                "result": "PASSED",
+                "certificate": {"facts": dict() as facts, "sets": [*_]},
+                "configuration": [*_],
+            } as inner,
         }:
             return Claim(statement, facts, inner)
     raise Refused("it is no certificate of this suite")

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
+import yaml  # type: ignore[import-untyped]
+
 from conformance.catalogue import rules
+from conformance.commands.completion import candidates
 from conformance.profiles import PROFILES
-from conformance.target_file import TargetFile, read_target_file
+from conformance.target_file import _READERS
 from conformance.transport.openers import SCHEMES
 from conformance.verdict import EXIT_CODES, Verdict
+from conformance.waivers import read_waivers
+from reports.writers import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -39,17 +45,42 @@ def test_every_target_kind_is_told() -> None:
     assert {row[0] for row in rows("target")} == {*(f"`{scheme.form}`" for scheme in SCHEMES.values()), "`target.toml`"}
 
 
-def test_the_target_file_is_one(tmp_path: Path) -> None:
-    found = re.search(r"```toml\n(.*?)```", README, re.DOTALL)
-    assert found is not None
-    file = tmp_path / "target.toml"
-    file.write_text(found[1], "utf-8")
-    told = read_target_file(file)
-    assert told != TargetFile(told.target)
-    assert (len(told.homes), len(told.logins)) == (1, 1)
+def test_every_key_of_a_target_file_is_told() -> None:
+    assert sorted(row[0] for row in rows("key of `target.toml`")) == sorted(f"`{key}`" for key in _READERS)
 
 
 def test_ci_calls_the_test_command_of_the_readme() -> None:
     found = re.search(r"\.venv/bin/(python -m pytest .*)$", README, re.MULTILINE)
     assert found is not None
     assert found[1] in (ROOT / ".ci" / "run").read_text("utf-8")
+
+
+def test_the_formats_are_those_of_the_code() -> None:
+    assert [row[0] for row in rows("format")] == [f"`{name}`" for name in FORMATS]
+
+
+def test_the_waivers_are_of_checks_that_there_are(tmp_path: Path) -> None:
+    file = tmp_path / "waivers.toml"
+    file.write_text(blocks("toml")[1], "utf-8")
+    assert len(read_waivers(file, today=date(2026, 12, 1)).entries) == 2
+
+
+def test_the_snippets_for_ci_are_yaml_and_give_the_action_what_it_takes() -> None:
+    github, gitlab = (yaml.safe_load(block) for block in blocks("yaml"))
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    given = github["jobs"]["memory"]["steps"][1]["with"]
+    assert set(given) <= set(action["inputs"])
+    assert "memory-conformance run" in gitlab["memory"]["script"][1]
+
+
+def test_every_shown_option_is_one() -> None:
+    """Each line of the README that calls the command is made of its commands and options."""
+    shown = re.findall(r"^\$ (?:\.venv/bin/)?memory-conformance ([a-z]+)(.*)$", README, re.MULTILINE)
+    assert shown
+    for command, rest in shown:
+        known = set(candidates([command, "-"]))
+        assert {word for word in rest.split() if word.startswith("-")} <= known, command
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
