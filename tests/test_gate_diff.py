@@ -274,6 +274,8 @@ class TestCommand:
         [
             ["schemas"],
             ["schemas", "diff", "packaged"],
+            ["schemas", "merge", "packaged"],
+            ["schemas", "check", "packaged", "packaged"],
             ["schemas", "diff", "packaged", "/no/such/directory"],
             ["schemas", "diff", "packaged", "packaged", "--examples", "0"],
             ["schemas", "diff", "packaged", "packaged", "--report", "html:x"],

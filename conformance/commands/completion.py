@@ -73,5 +73,6 @@ _VALUES: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType(
         "--rules": lambda: [rule.short for rule in rules().values()],
         "--report": lambda: [f"{name}:" for name in FORMATS],
         "completion": lambda: ["bash", "zsh", "fish"],
+        "schemas": lambda: ["check", "diff"],
     }
 )

@@ -19,7 +19,7 @@ from conformance.gate.checking import Checked, check
 from conformance.gate.comparison import compare
 from conformance.gate.markdown import markdown
 from conformance.gate.outcome import Comparison, Policy, Step
-from conformance.gate.revisions import both
+from conformance.gate.revisions import PACKAGED, both
 from conformance.gate.suite_effect import Asked, effect
 from conformance.gate.words import headline
 from conformance.profiles import profile_named
@@ -37,8 +37,11 @@ def _diff(options: Namespace) -> int:
         raise BadUsage(f"--examples {options.examples}: at least one instance is tried.")
     reports = [_report(text, _COMPARISON) for text in options.report]
     asked = _asked(options)
+    if len(options.bundles) != 2:
+        raise BadUsage("schemas diff takes two bundles, the old one and the new one.")
     policy = Policy(options.readers == "tolerant", Step(options.version_step), options.examples)
-    with both(options.old, options.new, options.within) as (old, new):
+    before, after = options.bundles
+    with both(before, after, options.within) as (old, new):
         found = compare(old.bundle, new.bundle, policy)
         if not options.no_suite or asked.anything:
             found = replace(found, effect=effect(old, new, asked, static=not options.no_suite))
@@ -59,7 +62,9 @@ def _asked(options: Namespace) -> Asked:
 
 def _check(options: Namespace) -> int:
     reports = [_report(text, _CHECKED) for text in options.report]
-    found = check(options.bundle, options.within)
+    if len(options.bundles) > 1:
+        raise BadUsage("schemas check takes one bundle.")
+    found = check(options.bundles[0] if options.bundles else PACKAGED, options.within)
     _write(reports, found)
     _say(options, check_words.headline(found), lambda: check_words.report(found))
     return found.exit_code()
