@@ -25,6 +25,13 @@ class NoAnswer(TargetFault, unittest.SkipTest):
     """
 
 
+class CannotTravel(unittest.SkipTest):
+    """A request cannot be carried over this transport at all, by nobody's fault: what needs it is inconclusive here.
+
+    It is a ``SkipTest`` only so that hypothesis passes it through at once.
+    """
+
+
 class NotOffered(Exception):
     """The target is an adapter that offers no memory family (harness.md, ``as_memory``): no rule is applicable to it."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis.errors import Flaky
 
-from conformance.errors import TargetFault, blame
+from conformance.errors import CannotTravel, TargetFault, blame
 from conformance.expect import CheckFailed, Inconclusive, NotApplicable
 from conformance.redaction import LEVELS_SHOWN
 from conformance.verdict import Failure, Verdict
@@ -52,6 +52,8 @@ def judge(error: BaseException) -> Judgement:
             case LeftOut():
                 return Judgement(found.verdict, str(found))
             case Inconclusive():
+                return Judgement(Verdict.INCONCLUSIVE, str(found))
+            case CannotTravel():
                 return Judgement(Verdict.INCONCLUSIVE, str(found))
             case NotApplicable():
                 return Judgement(Verdict.NOT_APPLICABLE, str(found))

@@ -16,7 +16,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from conformance.oracle import Oracle
 from conformance.serving.host import Host
-from conformance.serving.http import application, listening
+from conformance.serving.http import application
+from conformance.serving.sockets import listening
 from conformance.wire import bundle
 
 TOKEN = "a token of these tests"

@@ -22,3 +22,9 @@ def add_options(parser: ArgumentParser) -> None:
         metavar="PORT",
         help="answer HTTP on the loopback interface, as an http: target does; 0 takes a free port",
     )
+    way.add_argument(
+        "--ws",
+        type=int,
+        metavar="PORT",
+        help="answer SPOKE connect sessions on the loopback interface, as a ws: target does; 0 takes a free port",
+    )

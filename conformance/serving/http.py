@@ -20,12 +20,12 @@ from starlette.types import Receive, Scope, Send
 from conformance.exchange import CONTROL_PREFIX
 from conformance.serving.host import Answer, Gone, Host
 from conformance.serving.openapi import document
+from conformance.serving.sockets import LOOPBACK
 from conformance.serving.statuses import status_of
 from conformance.wire import json_text
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code
 
-LOOPBACK = "127.0.0.1"
 REQUEST_LIMIT = 16 * 2**20
 """No request is longer, in bytes."""
 CONTRACT_PATH = "/openapi.json"
@@ -63,23 +63,6 @@ def application(host: Host, token: str) -> Starlette:
     routes = [Route(CONTRACT_PATH, contract, methods=["GET"]), Route("/{op:path}", answer, methods=["POST"])]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=[LOOPBACK, "localhost"])
     return Starlette(routes=routes, middleware=[hosts])
-
-
-def listening(port: int) -> socket.socket:
-    """Open a socket on the loopback interface; port 0 takes a free one. Raises ``OSError``.
-
-    It says that it is TCP: only so asyncio lets the parts of an answer go at once. Otherwise each answer's body would wait for
-    the acknowledgement of its head, 40 ms.
-    """
-    opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        opened.bind((LOOPBACK, port))
-        opened.listen(128)
-    except OSError:
-        opened.close()
-        raise
-    return opened
 
 
 def serve_http(host: Host, token: str, opened: socket.socket) -> None:

@@ -25,6 +25,7 @@ CLOCK = "conformance.oracle:Clock"
 # By name, since its library costs every start of a process that needs it not.
 HTTP = "conformance.transport.http:open_http"
 HTTPS = "conformance.transport.http:open_https"
+CONNECT = "conformance.transport.connect:open_connect"
 
 START = 1_767_225_600 * 10**9
 """The oracle's time begins with the year 2026 and goes on by a millisecond each time that it is read."""
@@ -67,5 +68,6 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "stdio": Scheme("stdio:COMMAND", open_stdio, restarts=True),
         "http": Scheme("http://HOST:PORT/BASE", partial(open_named, HTTP)),
         "https": Scheme("https://HOST/BASE", partial(open_named, HTTPS)),
+        "ws": Scheme("ws://HOST:PORT", partial(open_named, CONNECT)),
     }
 )
