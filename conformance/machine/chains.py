@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.exchange import Reply
 from conformance.machine import blames, freedom
+from conformance.machine.comparison import Comparator
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Actor, Duo
 from conformance.machine.judging import member_differs
@@ -165,9 +166,7 @@ class Chains:
         self._ordered(chain, asked, [str(doc[key]) for doc in items], items, whole)
         self._go_on(chain, seen.payload)
 
-    def _items(
-        self, chain: Chain, op: str, key: str, comparator: freedom.Comparator, items: list[Doc], whole: Mapping[str, Doc]
-    ) -> None:
+    def _items(self, chain: Chain, op: str, key: str, comparator: Comparator, items: list[Doc], whole: Mapping[str, Doc]) -> None:
         for item in items:
             name = str(item[key])
             if name not in whole:

@@ -177,7 +177,7 @@ def shape(stage: Stage) -> Doc:
         given["subject_ids"] = stage.some(stage.names.subjects, 2)
     if stage.chance(0.4):
         given["context_ids"] = stage.some(stage.names.contexts, 2)
-    return {**given, **ending(stage, 0.25)}
+    return {**given, **ending(stage, 0.35)}
 
 
 def _capabilities(stage: Stage) -> list[str]:
@@ -209,7 +209,7 @@ def fraction(stage: Stage, timestamp: str) -> str:
 
 def near(stage: Stage, grant: Doc) -> Doc:
     """Draw a shape near a grant: as it is, narrower in some dimensions, or wider in exactly one."""
-    made = {
+    made: Doc = {
         name: grant[name]
         for name in ("capabilities", "subject_ids", "context_ids", "shared_access", "expires_at")
         if name in grant

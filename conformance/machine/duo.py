@@ -20,6 +20,7 @@ from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.judging import Judge, Judged
 from conformance.machine.model import Asked, Model
 from conformance.oracle.state import Doc, State
+from conformance.wire.bundle import instant
 from conformance.world import World
 
 RECEIPTS_GET = "memory.receipts.get"
@@ -95,7 +96,8 @@ class Duo:
     def exchange(self, actor: Actor, op: str, request: Doc, flags: frozenset[str] | None = None, *, wrong: bool = False) -> Reply:
         """Send one call to the target alone. Raises ``Disagreement`` for an answer of no form, or none."""
         call = Call(op, request, actor.credential, self.flags if flags is None else flags, actor.name)
-        return self.timed(op, lambda: self.world.exchange(call, meant_invalid=wrong))
+        reply: Reply = self.timed(op, lambda: self.world.exchange(call, meant_invalid=wrong))
+        return reply
 
     def timed(self, op: str, send: Callable[[], Any]) -> Any:
         """Let ``send`` reach the target; what is wrong with the form of the answer is a disagreement."""
@@ -105,7 +107,7 @@ class Duo:
         except Disagreement:
             raise
         except CheckFailed as failed:
-            raise Disagreement(_of_form(failed), op, Kind.FORM, reason=failed.pointer, seen=failed.seen) from failed
+            raise Disagreement(_of_form(failed, op), op, Kind.FORM, reason=failed.pointer, seen=failed.seen) from failed
         except NoAnswer:
             raise
         except TargetFault as fault:
@@ -121,7 +123,7 @@ class Duo:
             return Asked(actor.principal_id, op, request)
         receipt = seen.payload["receipt"]
         if not self.sight.timed:
-            self.model.now = max(self.model.now, receipt["created_at"])
+            self.model.now = max(self.model.now, receipt["created_at"], key=instant)
         return Asked(actor.principal_id, op, request, receipt, row.may_be_pending and receipt["state"] == "pending")
 
     def keep(self, judged: Judged) -> None:
@@ -172,9 +174,23 @@ class Duo:
                 self.model.state = self.model.settle(self.model.state, number, space_id)
 
 
-def _of_form(failed: CheckFailed) -> str:
+def _of_form(failed: CheckFailed, op: str) -> str:
     """Name the rule of an answer that has no form of the contract."""
-    return "R004" if "internal" in failed.what else blames.of_member("", failed.pointer) if failed.pointer else "R001"
+    if "internal" in failed.what:
+        return "R004"
+    if "/content" in failed.pointer and _is_dead(failed.seen, failed.pointer.partition("/content")[0]):
+        return "R021"
+    return blames.of_member(op, failed.pointer) if failed.pointer else "R001"
+
+
+def _is_dead(shown: Any, pointer: str) -> bool:
+    """Say whether a pointer leads to a record that is deleted."""
+    for step in pointer.split("/")[1:]:
+        if isinstance(shown, Mapping):
+            shown = shown.get(step)
+        elif isinstance(shown, list) and step.isdecimal() and int(step) < len(shown):
+            shown = shown[int(step)]
+    return isinstance(shown, Mapping) and "tombstone" in shown
 
 
 def ids_of(affected: Sequence[Doc], kind: str) -> list[str]:

@@ -5,13 +5,14 @@ Each change says in its name what it breaks, or that it breaks nothing; the orac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.machine import draws
 from conformance.machine.stage import Stage
 from conformance.oracle.policy import chunks as policy
 from conformance.oracle.state import Doc
+from conformance.wire.canonical import digest
 from strategies.timestamps import INVALID_TIMESTAMPS
 
 Parcel = tuple[Doc, list[Doc]]
@@ -26,7 +27,7 @@ def forged(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
     return stage.pick(FORGERIES)(stage, bundle, chunks)
 
 
-def _packed(bundle: Doc, packs: Sequence[list[Doc]]) -> Parcel:
+def _packed(bundle: Doc, packs: Sequence[Sequence[Mapping[str, Any]]]) -> Parcel:
     """Pack items anew, with all digests right."""
     last = len(packs) - 1
     made = [policy.make_chunk(bundle["export_id"], number, final=number == last, items=pack) for number, pack in enumerate(packs)]
@@ -34,7 +35,7 @@ def _packed(bundle: Doc, packs: Sequence[list[Doc]]) -> Parcel:
     typed = [item for pack in packs for item in pack if item["type"] in policy.NAMES]
     digests = [chunk["chunk_digest"] for chunk in made]
     covered = {**facts, "chunk_count": len(made), "counts": policy.counts(typed), "chunk_digests": digests}
-    return {**covered, "digest": policy.canonical.digest(covered)}, made
+    return {**covered, "digest": digest(covered)}, made
 
 
 def _packs(chunks: list[Doc]) -> list[list[Doc]]:
@@ -49,13 +50,13 @@ def under_another(bundle: Doc) -> Doc:
 def _covered(bundle: Doc, **members: Any) -> Doc:
     """Give the bundle with other members, and its own digest right."""
     changed = {**bundle, **members}
-    return {**changed, "digest": policy.canonical.digest(changed, without="digest")}
+    return {**changed, "digest": digest(changed, without="digest")}
 
 
 def _sealed(chunk: Doc, **members: Any) -> Doc:
     """Give the chunk with other members, and its own digest right."""
     changed = {**chunk, **members}
-    return {**changed, "chunk_digest": policy.canonical.digest(changed, without="chunk_digest")}
+    return {**changed, "chunk_digest": digest(changed, without="chunk_digest")}
 
 
 def _with(chunks: list[Doc], index: int, chunk: Doc) -> list[Doc]:
@@ -85,7 +86,7 @@ def one_chunk(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
     """Cut the same items otherwise."""
     items = [item for pack in _packs(chunks) for item in pack]
     size = min(stage.model.described["limits"]["max_chunk_items"], max(1, len(items) // 2))
-    return _packed(bundle, policy.packed(items, size))
+    return _packed(bundle, [[*pack] for pack in policy.packed(items, size)])
 
 
 def fewer_records(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
@@ -170,14 +171,14 @@ def a_grant(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
 def bad_chunk_digest(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
     """Give a chunk a digest that is not its own, listed as such."""
     index = stage.random.randrange(len(chunks))
-    digests = [WRONG if number == index else digest for number, digest in enumerate(bundle["chunk_digests"])]
+    digests = [WRONG if number == index else listed for number, listed in enumerate(bundle["chunk_digests"])]
     return _covered(bundle, chunk_digests=digests), _with(chunks, index, {**chunks[index], "chunk_digest": WRONG})
 
 
 def unlisted_digest(stage: Stage, bundle: Doc, chunks: list[Doc]) -> Parcel:
     """List another digest than the chunk's own."""
     index = stage.random.randrange(len(chunks))
-    digests = [WRONG if number == index else digest for number, digest in enumerate(bundle["chunk_digests"])]
+    digests = [WRONG if number == index else listed for number, listed in enumerate(bundle["chunk_digests"])]
     return _covered(bundle, chunk_digests=digests), chunks
 
 

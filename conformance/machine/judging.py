@@ -103,7 +103,7 @@ class Judge:
         if code in self._stands_for(state, asked, refusal):
             return None
         right = repairs.reasons(self.model, state, asked, refusal, env)
-        if code in right:
+        if code is not None and code in right:
             return self._details(state, asked, seen, right[code])
         if any(EITHER.get(symbol) is code for symbol in right):
             return None

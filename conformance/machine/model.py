@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.oracle import Choices, jobs, steps
+from conformance.oracle import Choices, authority, jobs, steps
 from conformance.oracle.choices import Limits
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space, State, Table
@@ -68,7 +68,7 @@ class Asked:
 class Model:
     """The oracle's steps with a target's choices. ``now`` is the Timestamp at which the next step is taken."""
 
-    def __init__(self, bundle: Bundle, described: Doc, flags: frozenset[str]) -> None:
+    def __init__(self, bundle: Bundle, described: Mapping[str, Any], flags: frozenset[str]) -> None:
         self.bundle = bundle
         self.ids = Ids()
         self.state = State()
@@ -164,7 +164,7 @@ class Model:
     def turn(self, caller: str, op: str, space: Space, state: State | None = None) -> Turn:
         """Give a turn in which the caller's effective grants are looked up, to ask what it holds."""
         turn = Turn(self.env, state or self.state, caller, self.bundle.operations[op], self.now)
-        turn.grants = steps.authority.effective(turn, space)
+        turn.grants = authority.effective(turn, space)
         return turn
 
     def replaced(self, space: Space) -> None:

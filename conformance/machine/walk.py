@@ -24,7 +24,15 @@ from conformance.machine.stage import Stage
 
 LENGTHS = (60, 160, 700)
 HOW_OFTEN = (6, 5, 1)
-PROLOGUE = ("subjects.ensure", "grants.grant", "grants.grant", "grants.delegate", "records.crowd", "candidates.capture")
+PROLOGUE = (
+    "grants.share",
+    "subjects.ensure",
+    "grants.grant",
+    "grants.grant",
+    "grants.delegate",
+    "records.crowd",
+    "candidates.capture",
+)
 IN_PROLOGUE = 0.8
 TIME_PASSES = 0.15
 

@@ -49,7 +49,7 @@ def machine(examples: int, steps: int) -> str:
     opened = open_target("oracle", bundle=bundle).open()
     bench = Bench(opened.shim, bundle, opened.facts)
     began = time.process_time()
-    run_state_machine_as_test(machine_for(bench), settings=settings(examples, steps))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine_for(bench), settings=settings(examples, steps))
     spent = time.process_time() - began
     return f"machine: {bench.client.tally.calls / spent:.0f} calls/s of processor, {examples} episodes of up to {steps} acts"
 

@@ -62,7 +62,7 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "grants",
         (grants.grant, 1.2), (grants.delegate, 1.6), (grants.regrant, 0.4), (grants.revoke, 1.0), (grants.list_own, 0.5),
-        (grants.list_all, 0.5), (grants.probe, 2.5), (grants.split, 0.6),
+        (grants.list_all, 0.5), (grants.probe, 2.5), (grants.split, 0.6), (grants.share, 0.1),
     ),
     *_acts(
         "records",

@@ -33,7 +33,8 @@ def a_candidate(stage: Stage, space_id: str, *, consumed: float = 0.25) -> Doc:
     if not found or stage.chance(0.02):
         return {"candidate_id": UNKNOWN, "revision": 1, "state": "pending"}
     pending = [candidate for candidate in found if candidate["state"] == "pending"]
-    return stage.pick(pending if pending and not stage.chance(consumed) else found)
+    over = [candidate for candidate in found if candidate["state"] != "pending"]
+    return stage.pick(over if over and (not pending or stage.chance(consumed)) else pending)
 
 
 def get(stage: Stage) -> None:

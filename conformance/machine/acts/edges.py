@@ -117,7 +117,7 @@ def _no_credential(stage: Stage, space_id: str) -> None:
 def _no_flag(stage: Stage, space_id: str) -> None:
     row = stage.pick([row for row in stage.model.bundle.operations.values() if row.flag is not Flag.CORE or not row.needs])
     root, flag = stage.roots[space_id], stage.model.bundle.flag(row.flag)
-    known = {"memory.exports.create": {}, "memory.describe": {}, "memory.spaces.list": {}}
+    known: Mapping[str, Doc] = {"memory.exports.create": {}, "memory.describe": {}, "memory.spaces.list": {}}
     if row.name in known:
         request = stage.request(row.name.removeprefix("memory."), space_id, known[row.name])
         _refused(stage, root, request, row.name, Code.FLAG_NOT_NEGOTIATED, flags=stage.flags - {flag})
@@ -131,7 +131,7 @@ def _unknown_operation(stage: Stage, space_id: str) -> None:
 
 def _malformed(stage: Stage, space_id: str) -> None:
     request = _creation(stage, space_id)
-    surplus = stage.pick(({"principal_id": "x"}, {"candidate_id": "x"}, {"kind": 5}, {"scope": []}, {"idempotency_key": ""}))
+    surplus: Doc = stage.pick(({"principal_id": "x"}, {"candidate_id": "x"}, {"kind": 5}, {"scope": []}, {"idempotency_key": ""}))
     _refused(stage, stage.roots[space_id], {**request, **surplus}, "memory.records.create", Code.MALFORMED_REQUEST, wrong=True)
     stage.send(stage.roots[space_id], "memory.records.create", request)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from conformance.machine import coverage, draws
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor
 from conformance.machine.stage import Stage
 from conformance.oracle import authority
 from conformance.oracle.state import Doc
+from strategies.vocabulary import capabilities
 
 
 def grant(stage: Stage) -> None:
@@ -48,6 +51,17 @@ def split(stage: Stage) -> None:
         shape = {"shared_access": "none"}
     for capability in stage.some((first, second), 2):
         _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": [capability]}, grantee)
+    for act in TOGETHER.get(first, ()):
+        act(stage, space_id, grantee, _edge(stage, shape))
+
+
+def share(stage: Stage) -> None:
+    """Let the root of each space grant the other root everything, so that one principal acts in both."""
+    for space_id, root in stage.roots.items():
+        for other in stage.roots.values():
+            if other is not root:
+                everything = {"capabilities": list(capabilities(stage.model.bundle)), "shared_access": "write"}
+                stage.ask(root, "grants.grant", space_id, grantee_id=other.principal_id, **everything)
 
 
 def _with_issue(shape: Doc) -> list[str]:
@@ -214,6 +228,24 @@ def _review(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
 def _admin(stage: Stage, space_id: str, actor: Actor, _scope: Doc) -> None:
     stage.listed(actor, "grants.list", space_id, view="admin")
 
+
+def _capture_and_review(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    root = stage.roots[space_id]
+    if scope["subject_id"] in stage.space(space_id).subjects:
+        _capture(stage, space_id, root, scope)
+    _review(stage, space_id, actor, scope)
+
+
+def _generate(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
+    if "memory.reflections.generate" in stage.served:
+        stage.ask(actor, "reflections.generate", space_id, selection=_select(scope))
+
+
+TOGETHER: Mapping[str, tuple[Callable[[Stage, str, Actor, Doc], None], ...]] = {
+    "review": (_capture_and_review,),
+    "reflections_generate": (_generate,),
+}
+"""What is done at once by who was given two capabilities by two grants."""
 
 PROBES = (
     _create, _capture, _list, _candidates, _recall, _profile, _write_profile, _subject, _ensure, _read, _update, _move, _review,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.machine import draws
 from conformance.machine.acts import storms, transfer
 from conformance.machine.stage import Stage, keys
+from conformance.wire.bundle import instant
 from strategies.timestamps import just_after
 
 QUARTER = 95 * 86_400
@@ -18,15 +19,15 @@ def pass_time(stage: Stage) -> None:
 def to_an_end(stage: Stage) -> None:
     """Go to the very end of a grant, or just before or after it, and let its grantee read, issue and be listed."""
     space_id = stage.space_id()
-    ends = [one for one in stage.space(space_id).grants.all() if one.get("expires_at", "") > stage.model.now]
-    ends = [one for one in ends if one["state"] == "active" and one["expires_at"] < "9000"]
+    now = instant(stage.model.now)
+    ends = [one for one in stage.space(space_id).grants.all() if one["state"] == "active" and "expires_at" in one]
+    ends = [one for one in ends if one["expires_at"] < "9000" and instant(one["expires_at"]) > now]
     if not ends or not stage.sight.timed:
         return pass_time(stage)
-    one = min(ends, key=lambda grant: str(grant["expires_at"])) if stage.chance(0.6) else stage.pick(ends)
+    one = min(ends, key=lambda grant: instant(grant["expires_at"])) if stage.chance(0.6) else stage.pick(ends)
     end: str = one["expires_at"]
     options = [end, f"{end[:19]}Z", just_after(end), f"{end[:19]}.3Z", f"{end[:19]}.00015Z"]
-    later = [now for now in options if now >= stage.model.now]
-    stage.set_clock(stage.pick(later) if later else stage.model.now)
+    stage.set_clock(stage.pick([moment for moment in options if instant(moment) >= now]))
     _use(stage, space_id, one["grantee_id"])
     return None
 

@@ -31,7 +31,8 @@ def a_record(stage: Stage, space_id: str, *, dead: float = 0.15) -> Doc:
     if not found or stage.chance(0.02):
         return {"record_id": UNKNOWN, "revision": 1, "scope": draws.scope(stage), "kind": "note", "content": {"text": ""}}
     living = [record for record in found if "tombstone" not in record]
-    return stage.pick(living if living and not stage.chance(dead) else found)
+    gone = [record for record in found if "tombstone" in record]
+    return stage.pick(gone if gone and (not living or stage.chance(dead)) else living)
 
 
 def get(stage: Stage) -> None:
@@ -54,7 +55,23 @@ def update(stage: Stage) -> None:
 def delete(stage: Stage) -> None:
     """Delete a record."""
     space_id = stage.space_id()
-    _change(stage, "records.delete", space_id, a_record(stage, space_id))
+    record = a_record(stage, space_id)
+    _change(stage, "records.delete", space_id, record)
+    candidate_id = record.get("provenance", {}).get("candidate_id")
+    if candidate_id is not None and stage.chance(0.6):
+        stage.ask(stage.roots[space_id], "candidates.get", space_id, candidate_id=candidate_id)
+    if stage.chance(0.3):
+        _again(stage, space_id, record["record_id"])
+
+
+def _again(stage: Stage, space_id: str, record_id: str) -> None:
+    """Send again what made or changed a record before it was deleted."""
+    receipts = stage.space(space_id).receipts
+    for done in [one for one in stage.duo.done if not one.code and one.op.startswith("memory.records")][-40:]:
+        receipt = receipts.by_key((done.actor.principal_id, done.op, done.request["idempotency_key"]))
+        made = [] if receipt is None else [entry["id"] for entry in receipt["affected"]]
+        if record_id in made and done.request["space_id"] == space_id and stage.chance(0.6):
+            stage.send(done.actor, done.op, done.request)
 
 
 def promote(stage: Stage) -> None:

@@ -79,7 +79,7 @@ def _somebody_else(stage: Stage, done: Done) -> None:
 def _other_space(stage: Stage, done: Done) -> None:
     space_id = stage.pick(stage.space_ids)
     root = stage.roots[space_id]
-    actor = done.actor if done.actor in stage.people else root
+    actor = done.actor if stage.chance(0.8) else root
     stage.send(actor, done.op, {**done.request, "space_id": space_id})
 
 

@@ -78,10 +78,13 @@ def _record(stage: Stage, space_id: str, scope: Doc) -> None:
     one = stage.pick(_at(found, "scope", scope))
     expected = {"record_id": one["record_id"], "expected_revision": one["revision"]}
     other = {"subject_id": scope["subject_id"], **({} if stage.chance(0.3) else {"context_id": draws.context(stage)})}
-    stem, more = stage.pick((
-        ("records.update", {"kind": "fact"}), ("records.delete", {}), ("records.promote", {"to_scope": scope}),
+    changes: tuple[tuple[str, Doc], ...] = (
+        ("records.update", {"kind": "fact"}),
+        ("records.delete", {}),
+        ("records.promote", {"to_scope": scope}),
         ("records.promote", {"to_scope": other}),
-    ))  # fmt: skip
+    )
+    stem, more = stage.pick(changes)
     return _root(stage, space_id, stem, **expected, **more)
 
 
@@ -92,7 +95,8 @@ def _candidate(stage: Stage, space_id: str, scope: Doc) -> None:
     one = stage.pick(_at(found, "capture_scope", scope))
     expected = {"candidate_id": one["candidate_id"], "expected_revision": one["revision"]}
     decision = stage.pick(({"action": "promote", "kind": "note"}, {"action": "discard"}))
-    stem, more = stage.pick((("candidates.dismiss", {}), ("candidates.review", {"decision": decision})))
+    decisions: tuple[tuple[str, Doc], ...] = (("candidates.dismiss", {}), ("candidates.review", {"decision": decision}))
+    stem, more = stage.pick(decisions)
     return _root(stage, space_id, stem, **expected, **more)
 
 

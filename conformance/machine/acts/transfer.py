@@ -25,7 +25,7 @@ def create(stage: Stage) -> None:
     """Make an export, of few or many chunks."""
     space_id = stage.space_id()
     most = stage.model.described["limits"]["max_chunk_items"]
-    travelling = sum(map(len, (stage.space(space_id).records.rows, stage.space(space_id).receipts.docs)))
+    travelling = len(stage.space(space_id).records.rows) + len(stage.space(space_id).receipts.docs)
     size = {"max_items_per_chunk": min(most, max(1, travelling // stage.random.randint(1, 4)))}
     if stage.chance(0.06):
         size = {"max_items_per_chunk": most + 1}
@@ -195,7 +195,7 @@ def _subjects(stage: Stage, space_id: str) -> list[str]:
 def _look_at_reflections(stage: Stage, space_id: str) -> None:
     seen: list[Doc] = []
     for one in stage.space(space_id).reflections.all():
-        basis = {name: one[name] for name in ("selection", "filter", "cognition_filter") if name in one}
+        basis: Doc = {name: one[name] for name in ("selection", "filter", "cognition_filter") if name in one}
         if basis not in seen:
             seen.append(basis)
             stage.listed(stage.roots[space_id], "reflections.list", space_id, **basis)
