@@ -18,7 +18,9 @@ WIRE = frozenset({"conformance.wire", "conformance.errors"})
 GROUND = WIRE | {"conformance.exchange"}
 PORT = GROUND | {"conformance.port", "conformance.dispatch"}
 # what a check is written with
-CALLERS = frozenset(f"conformance.{name}" for name in ("expect", "client", "caller", "levers", "snapshot", "world", "bench", "edge"))
+CALLERS = frozenset(
+    f"conformance.{name}" for name in ("expect", "client", "caller", "levers", "snapshot", "world", "bench", "edge")
+)
 # what several rule modules set up or compare alike
 SCENES = frozenset(
     f"conformance.{name}"
