@@ -51,7 +51,7 @@ def _members(value: Any) -> Mapping[str, Any]:
 
 def _value(value: Any, indent: str, pointer: str, target: str | None) -> Iterator[Markup]:
     if target == pointer:
-        yield Markup("<mark>")
+        yield Markup("<mark>") if pointer else Markup('<mark class="whole">')
     if isinstance(value, Mapping | list) and value:
         yield from _inside(value, indent, pointer, target)
     else:

@@ -33,9 +33,9 @@ def test_help_and_version_load_nothing_heavy() -> None:
         "import sys; from conformance.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
-        "print(sorted({'pytest', 'hypothesis', 'jsonschema', 'rich'} & set(sys.modules)))"
+        "print(sorted({'pytest', 'hypothesis', 'jsonschema', 'rich', 'jinja2', 'cryptography'} & set(sys.modules)))"
     )
-    for arguments in (["--version"], ["--help"], ["run", "--help"], ["explain", "--help"]):
+    for arguments in (["--version"], ["--help"], ["run", "--help"], ["explain", "--help"], ["verify", "--help"]):
         said = subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
         assert said.stdout.splitlines()[-1] == "[]"
 
@@ -102,6 +102,17 @@ def test_help_tells_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--report", "json:/"], "it is a directory"),
         (["run", "-n", "-1"], "the number of workers is 0 or more"),
         (["explain", "MEM-R1"], "there is no rule 'MEM-R1'"),
+        (["run", "--stream", "/nowhere/x"], "/nowhere/x: the stream cannot be written"),
+        (["run", "--record", "/nowhere/x"], "/nowhere/x: the file cannot be written there"),
+        (["run", "--shard", "3/2"], "a shard is named I/N"),
+        (["run", "--waivers", "nowhere"], "nowhere: the waivers cannot be read"),
+        (["run", "--baseline", "nowhere"], "nowhere: the result cannot be read"),
+        (["report", "nowhere"], "nowhere: the result cannot be read"),
+        (["report", "pyproject.toml"], "pyproject.toml: no result of a run"),
+        (["diff", "nowhere", "nowhere"], "nowhere: the result cannot be read"),
+        (["merge", "nowhere"], "nowhere: the result cannot be read"),
+        (["verify", "x", "--key", "nowhere"], "nowhere: the key cannot be read"),
+        (["keygen", "/nowhere/key"], "/nowhere/key: the key cannot be written"),
         (["explain"], "explain needs a rule"),
     ],
 )

@@ -256,7 +256,7 @@ def test_the_offending_member_is_marked() -> None:
     text = str(marked({"a": [{"b": 1}, {"b": "<2>"}], "c": 3}, "/a/1/b", mark=True))
     assert "<mark>&#34;&lt;2&gt;&#34;</mark>" in text
     assert text.count("<mark>") == 1
-    assert str(marked({"a": 1}, "/b/c", mark=True)) == "<mark>{&#34;a&#34;: 1}</mark>"
+    assert str(marked({"a": 1}, "/b/c", mark=True)) == '<mark class="whole">{&#34;a&#34;: 1}</mark>'
     assert "<mark>" not in marked({"a": 1})
     assert str(marked({"a/b~": [1]}, "/a~1b~0/0", mark=True)).count("<mark>1</mark>") == 1
 

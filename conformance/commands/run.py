@@ -30,6 +30,8 @@ def main(options: Namespace) -> int:
     """Run, report, and return the exit code. Raises ``BadInput`` for what a person got wrong."""
     asked = certifying(options)
     recorded = options.record or (None if asked is None else str(asked.transcript))
+    for file in filter(None, (options.certify, recorded)):
+        _see_that_it_can_be_written(Path(file))
     order = Order(
         target=options.target,
         profile=profile_named(options.profile).name,
@@ -63,6 +65,12 @@ def _against(baseline: RunResult, result: RunResult) -> int:
     if result.exit_code() == WRONG_USAGE:
         return WRONG_USAGE
     return 1 if regressed(found, result) else 0
+
+
+def _see_that_it_can_be_written(path: Path) -> None:
+    """Raise ``BadUsage`` before the run for a file that could not be written after it."""
+    if path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise BadUsage(f"{path}: the file cannot be written there.")
 
 
 def _over(result: RunResult, reporting: Reporting, streams: Sequence[Stream]) -> None:

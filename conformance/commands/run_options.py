@@ -11,7 +11,17 @@ TARGETS = """\
 targets:
   oracle                          the bundled in-memory provider (the default)
   python:package.module:factory   an object of this process: a provider, a MemoryPort, or an adapter with as_memory()
+  stdio:COMMAND                   a child process that speaks JSON lines
+  http://HOST:PORT/BASE           a server, also over https:
   target.toml                     a file that names one of these and adds principals, spaces, flags, a deadline
+
+for example:
+  memory-conformance run                                          judge the bundled provider, to see what it looks like
+  memory-conformance run target.toml --profile smoke              does it work at all?
+  memory-conformance run target.toml --rules R010,R011 -v         a few rules, with every failure
+  memory-conformance run target.toml --report html:report.html    a page to look at, and to send to others
+  memory-conformance run target.toml --waivers waivers.toml       what is known to fail does not stop the gate
+  memory-conformance run target.toml --profile full --certify shop.json --key release.key
 
 exit codes:
   0 the target conforms   1 it does not   2 inconclusive, or nothing applicable   3 wrong usage, or the suite is at fault
