@@ -85,7 +85,7 @@ class Maker:
         return list(self._compared(example, wanted)[0])
 
     def _compared(self, example: Counterexample, wanted: Sequence[str]) -> tuple[Sequence[Difference], Heard, Heard]:
-        """Send the calls to both; give the differences, none where they cannot be sent, and what the target and the oracle said."""
+        """Send the calls to both; give the differences and both sides' answers, none where they cannot be sent."""
         try:
             model = self._model.perform(example)
             target = self._target.perform(example)
