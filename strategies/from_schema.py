@@ -124,7 +124,7 @@ class Compiler:
     def _rest(self, demands: Conjunction, failures: list[CannotBuild]) -> list[Piece]:
         """Cover the alternatives that are not built while others are: they must not drop out unsaid. Raises ``Unbuilt``."""
         unbuilt = next((failure for failure in failures if isinstance(failure, Unbuilt)), None)
-        return [] if unbuilt is None else [fallback.piece(self._source, demands, unbuilt)]
+        return [] if unbuilt is None or self._alone else [fallback.piece(self._source, demands, unbuilt)]
 
 
 Build = Callable[[Conjunction], Piece]
