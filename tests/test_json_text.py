@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -97,7 +97,8 @@ def test_what_json_lacks_passes_only_where_it_is_asked_for() -> None:
 
 def circle() -> list[Any]:
     """Return a value that holds itself, further down than the library looks."""
-    last = first = cast("list[Any]", [])
+    first: list[Any] = []
+    last = first
     for _ in range(LEVELS):
         last.append([])
         last = last[0]

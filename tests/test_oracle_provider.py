@@ -17,8 +17,7 @@ from conformance.wire.bundle import instant, load
 from conformance.wire.vocabulary import Code
 
 from .oracle_house import C1, House, everything
-from .oracle_transfer import exported, stage
-from .test_oracle_transfer import furnished
+from .oracle_transfer import exported, furnished, stage
 
 
 class TestControls:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from conformance.oracle import Choices, Oracle
 from conformance.oracle.choices import Limits
 from conformance.oracle.policy import assembly
+from conformance.oracle.provider import Answer
 from conformance.wire.vocabulary import Code, Reason
 
 
@@ -85,7 +86,7 @@ class Annotated(Oracle):
         super().__init__(choices=choices)
         self._marks = itertools.count(1)
 
-    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Mapping[str, Any]:
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
         [(branch, body)] = super().call(credential, flags, op, payload).items()
         number = next(self._marks)
         marked = {**body, "extensions": {**body.get("extensions", {}), "tracing": {"request": number}}}
@@ -97,17 +98,17 @@ class Annotated(Oracle):
 class FilterAsInput(Annotated):
     """Calls a cognition filter without its flag an unsupported requirement, not a missing capability (section 2)."""
 
-    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Mapping[str, Any]:
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
         answer = super().call(credential, flags, op, payload)
         if not self._is_gated_filter(answer, flags, op):
             return answer
         row, reason = self.bundle.errors[Code.MALFORMED_REQUEST], self.bundle.reason(Reason.UNSUPPORTED_COGNITION)
         return {"error": {**answer["error"], "code": row.code, "details": {"retry": row.retry, "reason": reason}}}
 
-    def _is_gated_filter(self, answer: Mapping[str, Any], flags: Sequence[str], op: str) -> bool:
+    def _is_gated_filter(self, answer: Answer, flags: Iterable[str], op: str) -> bool:
         """Say whether the capability that is missing is the filter's, not the operation's."""
         missing = answer.get("error", {}).get("code") == self.bundle.errors[Code.FLAG_NOT_NEGOTIATED].code
-        return missing and self.bundle.flag(self.bundle.operations[op].flag) in flags
+        return bool(missing) and self.bundle.flag(self.bundle.operations[op].flag) in flags
 
 
 ALTERNATIVES = ("digest_ids", "needs_two_profiles", "hides_on_objects_only")

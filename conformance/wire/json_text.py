@@ -129,7 +129,7 @@ _OPENING, _CLOSING = frozenset("[{"), frozenset("]}")
 _SIGNS = frozenset("[]{},:")
 _VALUE = frozenset({"[", "{", "text", "other"})
 _NAME = frozenset({"text"})
-_AFTER = {list: frozenset({",", "]"}), dict: frozenset({",", "}"})}
+_AFTER: Mapping[type, frozenset[str]] = {list: frozenset({",", "]"}), dict: frozenset({",", "}"})}
 
 
 class _Reading:
