@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import hashlib
 import json
 import re
 import socket
@@ -27,7 +28,7 @@ from websockets.sync.client import ClientConnection, connect
 from conformance.bench import Bench
 from conformance.catalogue import named
 from conformance.connect import envelopes
-from conformance.connect.identity import Identity, Untrusted, check_signature, key_of, peer_id_of
+from conformance.connect.identity import PURPOSE, Identity, Untrusted, check_signature, key_of, peer_id_of
 from conformance.crashing import crash_amid, settled
 from conformance.errors import BadTarget, CannotTravel, NoAnswer, TargetFault
 from conformance.exchange import Call
@@ -412,6 +413,74 @@ def target_file(tmp_path: Path, more: str = NAME) -> str:
         "utf-8",
     )
     return str(file)
+
+
+THEIR_CALLER = """
+import json, os, sys, spoke_connect
+from websockets.sync.client import connect
+from conformance.connect import envelopes
+from conformance.connect.identity import key_of
+from tests.tool_host import MANIFEST, Wire
+asked = json.load(sys.stdin)
+with connect(asked["url"], proxy=None) as wire:
+    adapter = spoke_connect.connect_remote_adapter_ffi(
+        Wire(wire), bytes.fromhex(asked["seed"]), json.dumps(MANIFEST), key_of(asked["peer_id"]), [asked["peer_id"]], 10_000
+    )
+    answers = [json.loads(adapter.invoke_tool(envelopes.TOOL, json.dumps(arguments))) for arguments in asked["arguments"]]
+    print(json.dumps({"state": adapter.state(), "answers": answers}), flush=True)
+    os._exit(0)  # the library aborts where it is left otherwise
+"""
+
+
+def test_the_published_library_calls_our_host_through_its_tool(url: str) -> None:
+    seed = hashlib.sha256(PURPOSE + TOKEN.encode()).digest()
+    told = [
+        {"control": "control.hello", "payload": {}},
+        {"op": "memory.describe", "credential": None, "flags": [], "payload": {}},
+        {},
+    ]
+    asked = {"url": url, "seed": seed.hex(), "peer_id": Identity.of_host(TOKEN).peer_id, "arguments": told}
+    command = [sys.executable, "-c", THEIR_CALLER]
+    ended = subprocess.run(command, input=json.dumps(asked), cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.stdout, ended.stderr
+    seen = json.loads(ended.stdout)
+    assert seen["state"] == "Established"
+    assert seen["answers"][0]["payload"]["harness"] == 1
+    assert [answer["error"]["code"] for answer in seen["answers"][1:]] == [DENIED, CONTRACT.code(Code.MALFORMED_REQUEST)]
+
+
+def test_a_host_on_the_published_library_is_judged_through_its_tool(tmp_path: Path) -> None:
+    port = free_port()
+    file = tmp_path / "target.toml"
+    file.write_text(
+        f'target = "ws+tool://127.0.0.1:{port}"\nstart = "{sys.executable} -m tests.tool_host {port}"\nready = "serving"\n'
+        f'cwd = "{ROOT}"\ntoken = "{TOKEN}"\nenv = {{ MEMORY_HARNESS_TOKEN = "{TOKEN}" }}\ndeadline = 20\n',
+        "utf-8",
+    )
+    here = run(Order(NAME, "smoke", seed=7), RULES)
+    there = run(Order(str(file), "smoke", seed=7), RULES)
+    assert there.trouble == ()
+    assert {check.verdict for check in there.checks} == {Verdict.PASS}
+    assert shape(here) == shape(there)
+
+
+def test_the_tunnel_leads_to_our_host_too(url: str) -> None:
+    shim = Connect(url, deadline=20, token=TOKEN, tunnel=True)
+    credential = control(shim, "provision", {})["root"]["credential"]
+    replies = shim.send_all([Call("memory.describe", {}, who, FLAGS) for who in (credential, "x")] * 3)
+    assert [reply.code for reply in replies if not isinstance(reply, TargetFault)] == [None, DENIED] * 3
+    refused = shim.send(Call("memory.exports.create", {}, credential, frozenset({CORE})))
+    assert refused.code == CONTRACT.code(Code.FLAG_NOT_NEGOTIATED)
+    shim.close()
+
+
+def test_a_host_without_the_tool_is_to_blame() -> None:
+    error = {"code": "op_unsupported", "message": "", "extensions": {}}
+    with hosted(lambda identity, request: envelopes.signed(identity, {**envelopes.echo(request), "error": error})) as there:
+        shim = Connect(there, deadline=10, tunnel=True)
+        with pytest.raises(TargetFault, match=r"the tool tools\.memory\.call gave no result"):
+            shim.send(Call("memory.describe", {}, "c", FLAGS))
+        shim.close()
 
 
 def shape(result: RunResult) -> list[tuple[str, str, str]]:

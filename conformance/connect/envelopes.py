@@ -16,6 +16,8 @@ Envelope = dict[str, Any]
 CONNECT = "spoke-connect"
 """The capability of who speaks connect at all."""
 NAMESPACE = "memory"
+TOOL = "tools.memory.call"
+"""The capability and the operation of who takes memory calls as a tool: their plain form is the tool's arguments."""
 HELLO_VERSION = 1
 NONCE_FLOOR = 16
 LAST_SEQUENCE = 2**53 - 1

@@ -18,6 +18,7 @@ PREFIX = bytes((0x00, 0x24, 0x08, 0x01, 0x12, 0x20))
 KEY_LENGTH = 32
 SIGNATURE_LENGTH = 64
 PURPOSE = b"memory-conformance connect\x00"
+HOST = b"host\x00"
 
 
 class Untrusted(Exception):
@@ -38,8 +39,13 @@ class Identity:
 
     @classmethod
     def of_token(cls, token: str) -> Identity:
-        """Make the one of all who know a harness token: both sides of a bench can tell its peer id."""
+        """Make the suite's, as all who know the harness token can: a host allows its peer id."""
         return cls(hashlib.sha256(PURPOSE + token.encode()).digest())
+
+    @classmethod
+    def of_host(cls, token: str) -> Identity:
+        """Make that of a provider which is served here, so that a peer who wants to know its key beforehand can."""
+        return cls(hashlib.sha256(PURPOSE + HOST + token.encode()).digest())
 
     def sign(self, value: Any) -> str:
         """Sign the canonical form of a JSON value: base64url without padding. Raises ``NotCanonical``."""

@@ -50,6 +50,15 @@ class Host:
         """Answer a memory call."""
         return await self._answer(lambda: self._provider.call(credential, flags, op, payload))
 
+    async def message(self, message: Any) -> Answer:
+        """Answer a call in its plain form: {credential, flags, op, payload} or {control, payload}."""
+        match message:
+            case {"control": str(name), "payload": payload}:
+                return await self.control(name, payload)
+            case {"credential": str() | None as credential, "flags": list(flags), "op": str(op), "payload": payload}:
+                return await self.memory(credential, [flag for flag in flags if isinstance(flag, str)], op, payload)
+        return self.refusal(Code.MALFORMED_REQUEST, "a call is {credential, flags, op, payload} or {control, payload}")
+
     async def control(self, name: str, payload: Any) -> Answer:
         """Pull a lever; ``name`` carries its prefix, without which there is none."""
         if not name.startswith(CONTROL_PREFIX):

@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 
 from conformance.serving.host import Host
 from conformance.wire import json_text
-from conformance.wire.vocabulary import Code
 
 Line = bytes | None
 
@@ -42,7 +41,7 @@ def _read(source: BinaryIO, loop: asyncio.AbstractEventLoop, lines: asyncio.Queu
 
 async def _reply(host: Host, line: bytes, sink: BinaryIO) -> None:
     message = _message(line)
-    answer = await _answer(host, message)
+    answer = await host.message(message)
     sink.write(json_text.written({"id": message.get("id"), **answer}).encode("ascii") + b"\n")
     sink.flush()
 
@@ -53,12 +52,3 @@ def _message(line: bytes) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return message if isinstance(message, dict) else {}
-
-
-async def _answer(host: Host, message: Mapping[str, Any]) -> Mapping[str, Any]:
-    match message:
-        case {"control": str(name), "payload": payload}:
-            return await host.control(name, payload)
-        case {"credential": str() | None as credential, "flags": list(flags), "op": str(op), "payload": payload}:
-            return await host.memory(credential, [flag for flag in flags if isinstance(flag, str)], op, payload)
-    return host.refusal(Code.MALFORMED_REQUEST, "a line is {id, credential, flags, op, payload} or {id, control, payload}")

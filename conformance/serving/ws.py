@@ -38,7 +38,7 @@ class Door:
     def __init__(self, host: Host, token: str) -> None:
         self.host = host
         self.token = token
-        self.identity = Identity.fresh()
+        self.identity = Identity.of_host(token)
         self._allowed = Identity.of_token(token).peer_id
         self._nonces: set[str] = set()
 
@@ -58,7 +58,7 @@ class Door:
             raise Untrusted("the peer is not allowed, or its hello is not new")
         self._nonces.add(greeting["nonce"])
         declared = (await self.host.control(f"{CONTROL_PREFIX}hello", {}))["payload"]["flags"]
-        own = envelopes.manifest("memory-conformance serve", ["data-store"], declared)
+        own = envelopes.manifest("memory-conformance serve", ["data-store"], [*declared, envelopes.TOOL])
         negotiated = envelopes.capabilities_of(greeting) & set(own["capabilities"])
         await wire.send(json_text.written(envelopes.hello(self.identity, own, greeting["nonce"])))
         opened = envelopes.session(self.identity, greeting["peer_id"], negotiated | {envelopes.CONNECT})
@@ -74,7 +74,8 @@ class Session:
         self._wire = wire
         self._peer_id = peer_id
         self._session_id = opened["session_id"]
-        self._flags = [flag for flag in opened["negotiated_capabilities"] if flag != envelopes.CONNECT]
+        self._tunnels = envelopes.TOOL in opened["negotiated_capabilities"]
+        self._flags = sorted(set(opened["negotiated_capabilities"]) - {envelopes.CONNECT, envelopes.TOOL})
         self._next = 0
 
     async def serve(self) -> None:
@@ -121,6 +122,9 @@ class Session:
         credential = auth.get("credential") if isinstance(auth, dict) else None
         if not isinstance(op, str) or not isinstance(credential, str | None):
             return host.refusal(Code.MALFORMED_REQUEST, "'op' and 'auth.credential' are strings")
+        if op == envelopes.TOOL and self._tunnels:
+            payload = request["payload"]
+            return {"payload": {"result": await host.message(payload.get("arguments") if isinstance(payload, dict) else None)}}
         if not op.startswith(CONTROL_PREFIX):
             return await host.memory(credential, self._flags, op, request["payload"])
         if not hmac.compare_digest((credential or "").encode(), self._door.token.encode()):

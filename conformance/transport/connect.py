@@ -20,7 +20,7 @@ from conformance.connect import envelopes
 from conformance.connect.identity import Identity, Untrusted
 from conformance.errors import BadTarget, CannotTravel, NoAnswer, TargetFault, blame
 from conformance.exchange import Call, Reply
-from conformance.transport.reading import ANSWER_LIMIT, read_json
+from conformance.transport.reading import ANSWER_LIMIT, excerpt, read_json
 from conformance.transport.route import Route
 from conformance.transport.shim import Shim, read_answer
 from conformance.wire import json_text
@@ -54,24 +54,20 @@ class Session:
         if extra:
             raise TargetFault(f"connect: the session negotiates what was not offered: {', '.join(sorted(map(str, extra)))}")
 
-    def invoke(self, call: Call, credential: str | None) -> str:
-        """Send a signed request and return its id. Raises ``CannotTravel``."""
-        members: dict[str, Any] = {
+    def invoke(self, call: Call, asked: Mapping[str, Any]) -> str:
+        """Send a signed request that holds the members ``asked``, and return its id. Raises ``CannotTravel``."""
+        numbered = {
             "session_id": self._session["session_id"],
             "sequence": self._sequence,
             "request_id": f"{self._session['session_id']}/{self._sequence}",
-            "op": call.op,
-            "payload": call.payload,
         }
-        if credential is not None:
-            members["auth"] = {"credential": credential}
         try:
-            envelope = envelopes.signed(self._identity, members)
+            envelope = envelopes.signed(self._identity, {**numbered, **asked})
         except NotCanonical as error:
             raise CannotTravel(f"{call.op}: a value without canonical form cannot be signed, and so not travel") from error
         self._sequence += 1
         self._send(envelope)
-        return str(members["request_id"])
+        return str(numbered["request_id"])
 
     def answer(self, op: str, until: float) -> tuple[str, Mapping[str, Any]]:
         """Return the id of the request that the next response is for, and its answer. Raises ``TargetFault``."""
@@ -94,14 +90,18 @@ class Session:
 
 
 class Connect:
-    """A shim over the host at ``url``. ``deadline`` is in seconds a call; ``token`` goes along with controls."""
+    """A shim over the host at ``url``. ``deadline`` is in seconds a call; ``token`` goes along with controls.
+
+    With ``tunnel`` every call travels as the arguments of the tool ``tools.memory.call``, for hosts that take nothing else.
+    """
 
     shared = True
 
-    def __init__(self, url: str, *, deadline: float, token: str | None = None) -> None:
+    def __init__(self, url: str, *, deadline: float, token: str | None = None, tunnel: bool = False) -> None:
         self._url = url
         self._deadline = deadline
         self._token = token
+        self._tunnel = tunnel
         self._identity = Identity.fresh() if token is None else Identity.of_token(token)
         self._sessions: dict[Flags, Session] = {}
 
@@ -123,9 +123,8 @@ class Connect:
         found: dict[int, Outcome] = {}
         waiting: dict[Flags, dict[str, int]] = {}
         for number, call in enumerate(calls):
-            flags = frozenset() if call.is_control else call.flags
-            credential = self._token if call.is_control else call.credential
-            sent = self._guarded(flags, call, partial(Session.invoke, call=call, credential=credential), until)
+            flags, asked = _tunnelled(call) if self._tunnel else self._invoked(call)
+            sent = self._guarded(flags, call, partial(Session.invoke, call=call, asked=asked), until)
             if isinstance(sent, TargetFault):
                 found[number] = sent
             else:
@@ -143,6 +142,12 @@ class Connect:
         for flags in list(self._sessions):
             self._drop(flags)
 
+    def _invoked(self, call: Call) -> tuple[Flags, Mapping[str, Any]]:
+        """Return the capabilities of a call's session, and its request."""
+        credential = self._token if call.is_control else call.credential
+        auth = {} if credential is None else {"auth": {"credential": credential}}
+        return frozenset() if call.is_control else call.flags, {"op": call.op, "payload": call.payload, **auth}
+
     # -- sessions
 
     def _collect(
@@ -157,7 +162,7 @@ class Connect:
                 return
             request_id, body = answer
             if (number := numbers.pop(request_id, None)) is not None:
-                found[number] = _outcome(calls[number].op, body)
+                found[number] = _outcome(calls[number].op, body, tunnel=self._tunnel)
 
     def _guarded(self, flags: Flags, call: Call, do: Callable[[Session], Done], until: float) -> Done | TargetFault:
         """Return what ``do`` does with the session of ``flags``, or the fault that ended it."""
@@ -193,6 +198,15 @@ class Connect:
 
 def open_connect(route: Route) -> Shim:
     """Return a shim over the host that ``route`` names. Raises ``BadTarget`` where it is no address."""
+    return _opened(route, tunnel=False)
+
+
+def open_tunnel(route: Route) -> Shim:
+    """Return a shim over the host that ``route`` names, through its tool. Raises ``BadTarget`` where it is no address."""
+    return _opened(route, tunnel=True)
+
+
+def _opened(route: Route, *, tunnel: bool) -> Shim:
     url = f"ws:{route.rest}"
     try:
         where = urlsplit(url)
@@ -201,14 +215,31 @@ def open_connect(route: Route) -> Shim:
         raise BadTarget(f"target {url}: it is no address: {error}.") from error
     if not named or where.username or where.query or where.fragment:
         raise BadTarget(f"target {url}: write it as ws://host:port.")
-    return Connect(url, deadline=route.deadline, token=route.token)
+    return Connect(url, deadline=route.deadline, token=route.token, tunnel=tunnel)
 
 
-def _outcome(op: str, answer: Mapping[str, Any]) -> Outcome:
+def _tunnelled(call: Call) -> tuple[Flags, Mapping[str, Any]]:
+    """Return the capabilities of a tunnel's session, and a call as the arguments of its tool."""
+    if call.is_control:
+        plain: dict[str, Any] = {"control": call.op, "payload": call.payload}
+    else:
+        plain = {"credential": call.credential, "flags": sorted(call.flags), "op": call.op, "payload": call.payload}
+    return frozenset({envelopes.TOOL}), {"op": envelopes.TOOL, "payload": {"arguments": plain}}
+
+
+def _outcome(op: str, answer: Mapping[str, Any], *, tunnel: bool) -> Outcome:
     try:
-        return read_answer(op, answer)
+        return read_answer(op, _result(op, answer) if tunnel else answer)
     except TargetFault as fault:
         return fault
+
+
+def _result(op: str, answer: Mapping[str, Any]) -> Any:
+    """Return the tool's result, which is the answer. Raises ``TargetFault`` where the tool itself was refused."""
+    told = answer.get("payload")
+    if not isinstance(told, Mapping) or "result" not in told:
+        raise TargetFault(f"{op}: the tool {envelopes.TOOL} gave no result: {excerpt(json_text.written(answer).encode())}")
+    return told["result"]
 
 
 def _reason(fault: TargetFault) -> str:

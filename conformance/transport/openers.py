@@ -26,6 +26,7 @@ CLOCK = "conformance.oracle:Clock"
 HTTP = "conformance.transport.http:open_http"
 HTTPS = "conformance.transport.http:open_https"
 CONNECT = "conformance.transport.connect:open_connect"
+TUNNEL = "conformance.transport.connect:open_tunnel"
 
 START = 1_767_225_600 * 10**9
 """The oracle's time begins with the year 2026 and goes on by a millisecond each time that it is read."""
@@ -69,5 +70,6 @@ SCHEMES: Mapping[str, Scheme] = MappingProxyType(
         "http": Scheme("http://HOST:PORT/BASE", partial(open_named, HTTP)),
         "https": Scheme("https://HOST/BASE", partial(open_named, HTTPS)),
         "ws": Scheme("ws://HOST:PORT", partial(open_named, CONNECT)),
+        "ws+tool": Scheme("ws+tool://HOST:PORT", partial(open_named, TUNNEL)),
     }
 )
