@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.gate.forms import ANYTHING, OF_KINDS, Alternatives, Form, Schema, written
 from conformance.gate.languages import Undecided, escaping
-from conformance.gate.meeting import accepts, kinds, member
+from conformance.gate.meeting import accepts, disjoint, kinds, meet, member, plain
 from conformance.gate.pairing import paired
 from conformance.gate.steps import Step, Steps
 from conformance.wire.validation import pointer
@@ -77,6 +77,8 @@ def _demands(pair: _Pair) -> Iterator[Demand]:
         yield pair.demand(NOT_ALLOWED, given.schema(), False, False)
     elif "enum" in given.keywords:
         yield from _of_values(pair)
+    elif given["alternatives"] and not judge["alternatives"]:
+        yield from _distributed(pair)
     else:
         asked = {_SHAPE.get(name, name): None for name in judge.keywords if _concerns(name, given)}
         for name in asked:
@@ -237,24 +239,43 @@ def _alternatives(pair: _Pair) -> Iterator[Demand]:
     for index, wanted in enumerate(pair.judge["alternatives"]):
         if wanted in pair.given["alternatives"]:
             continue
-        ours = pair.given["alternatives"][index] if index < len(pair.given["alternatives"]) else None
-        if ours is None or wanted.exactly_one:
-            rule = written({"alternatives": (wanted,)})
-            yield pair.demand("oneOf" if wanted.exactly_one else "anyOf", None, rule, rule)
+        groups = pair.given["alternatives"]
+        if index < len(groups):
+            yield from _branches(pair, groups[index].forms, wanted)
         else:
-            yield from _branches(pair, ours, wanted)
+            yield from _branches(pair, (pair.given,), wanted)
+        if wanted.exactly_one:
+            yield from _overlaps(pair, wanted)
 
 
-def _branches(pair: _Pair, ours: Alternatives, wanted: Alternatives) -> Iterator[Demand]:
-    """Ask each alternative of ``given`` to fit into the one of ``judge`` that it is most like."""
-    for form, like in paired(ours.forms, wanted.forms):
-        taken = Step("holds", schema=form.schema())
+def _branches(pair: _Pair, ours: tuple[Form, ...], wanted: Alternatives) -> Iterator[Demand]:
+    """Ask each alternative of ``given``, or ``given`` itself, to fit into the one of ``judge`` that it is most like."""
+    for form, like in paired(ours, wanted.forms):
+        taken = () if form is pair.given else (Step("holds", schema=form.schema()),)
         if like is None:
-            rule = written({"alternatives": (wanted,)})
-            inside = pair.inside(form, pair.judge, taken)
-            yield inside.demand("anyOf", form.schema(), "no such alternative", rule)
+            rule = written({"alternatives": (replace(wanted, exactly_one=False),)})
+            yield pair.inside(form, pair.judge, *taken).demand("anyOf", form.schema(), "no such alternative", rule)
         else:
-            yield from _demands(pair.inside(form, like, taken))
+            yield from _demands(pair.inside(form, like, *taken))
+
+
+def _overlaps(pair: _Pair, wanted: Alternatives) -> Iterator[Demand]:
+    """Ask that nothing fits into two alternatives of which exactly one is to be met."""
+    for index, one in enumerate(wanted.forms):
+        for other in wanted.forms[:index]:
+            if not disjoint(one, other):
+                both: Schema = {"allOf": [other.schema(), one.schema()]}
+                yield pair.demand("oneOf", None, "not two alternatives at once", {"not": both})
+
+
+def _distributed(pair: _Pair) -> Iterator[Demand]:
+    """Ask each alternative of ``given`` alone, where ``judge`` has none."""
+    group, *rest = pair.given["alternatives"]
+    base = Form({**pair.given.keywords, "alternatives": tuple(rest)}, pair.given.where)
+    for form in group.forms:
+        yield from _demands(
+            pair.inside(meet(plain(base.keywords, base.where), form), pair.judge, Step("holds", schema=form.schema()))
+        )
 
 
 _SHAPE: Mapping[str, str] = MappingProxyType(dict.fromkeys(("properties", "patternProperties", "additionalProperties"), "shape"))
