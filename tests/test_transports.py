@@ -23,17 +23,26 @@ def over_stdio(provider: str, _directory: Path) -> str:
 
 
 def over_http(provider: str, directory: Path) -> str:
+    return started(provider, directory, "http")
+
+
+def over_ws(provider: str, directory: Path) -> str:
+    return started(provider, directory, "ws")
+
+
+def started(provider: str, directory: Path, kind: str) -> str:
+    """Write a target file that serves the provider for the run."""
     port, token = free_port(), "a token of this test"
     file = directory / "target.toml"
     file.write_text(
-        f'target = "http://127.0.0.1:{port}"\nstart = "{sys.executable} -m conformance.cli serve {provider} --http {port}"\n'
+        f'target = "{kind}://127.0.0.1:{port}"\nstart = "{sys.executable} -m conformance.cli serve {provider} --{kind} {port}"\n'
         f'ready = "serving on"\ncwd = "{ROOT}"\ntoken = "{token}"\nenv = {{ MEMORY_HARNESS_TOKEN = "{token}" }}\ndeadline = 20\n',
         "utf-8",
     )
     return str(file)
 
 
-TRANSPORTS = (over_stdio, over_http)
+TRANSPORTS = (over_stdio, over_http, over_ws)
 Shape = list[tuple[str, str, str, str]]
 
 
