@@ -1,9 +1,9 @@
 """What hypothesis draws from besides its seed, made the same in every process of a run.
 
 Hypothesis draws, now and then, a constant that it found in the source of modules that are imported and not installed. In a
-checkout those are our own: another number of workers, another selection of rules or the command instead of pytest would import
-others, and so would another transport, and the same seed would send other requests. So every process imports all of them before the first draw. An installed
-suite is left alone by hypothesis. The provider under test is the same in all processes anyway.
+checkout those are our own: another number of workers, another selection of rules, another transport or the command instead of
+pytest would import others, and the same seed would send other requests. So every process imports all of them before the first
+draw. An installed suite is left alone by hypothesis. The provider under test is the same in all processes anyway.
 """
 
 from __future__ import annotations
