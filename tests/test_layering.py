@@ -36,6 +36,9 @@ SCENES = frozenset(
         "crowds",
         "reflecting",
         "crashing",
+        "races",
+        "racing",
+        "linearizability",
     )
 )
 MACHINE = frozenset({"conformance.machine"})
