@@ -15,7 +15,7 @@ ROUND = 12
 """After ten examples Hypothesis begins to vary what it has; several short rounds give more different values than a long one."""
 
 SECONDS = 3.0
-"""How long a round may take: a strategy that throws nearly everything away would go on for minutes."""
+"""CPU time that a round may take: a strategy that throws nearly everything away would go on for minutes."""
 
 
 class _Enough(unittest.SkipTest):
@@ -32,7 +32,7 @@ def drawn(strategy: SearchStrategy[Any], count: int, start: int = 0) -> list[Any
 
 @st.composite
 def _in_time(draw: DrawFn, strategy: SearchStrategy[Any], until: float) -> Any:
-    if time.monotonic() > until:
+    if time.process_time() > until:
         raise _Enough
     return draw(strategy)
 
@@ -40,7 +40,7 @@ def _in_time(draw: DrawFn, strategy: SearchStrategy[Any], until: float) -> Any:
 def _one_round(strategy: SearchStrategy[Any], values: list[Any], count: int, number: int) -> None:
     @seed(number)
     @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-    @given(_in_time(strategy, time.monotonic() + SECONDS))
+    @given(_in_time(strategy, time.process_time() + SECONDS))
     def collect(value: Any) -> None:
         values.append(value)
 
