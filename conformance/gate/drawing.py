@@ -33,7 +33,7 @@ def drawn(strategy: SearchStrategy[Any], count: int, start: int = 0) -> list[Any
 @st.composite
 def _in_time(draw: DrawFn, strategy: SearchStrategy[Any], until: float) -> Any:
     if time.process_time() > until:
-        raise _Enough
+        raise _Enough("the time is over")
     return draw(strategy)
 
 
