@@ -82,6 +82,11 @@ COMMANDS: Mapping[str, Command] = MappingProxyType(
             "conformance.commands.schemas_options:add_options",
             "conformance.commands.schemas:main",
         ),
+        "replay": Command(
+            "send a counterexample again, to any target, and say whether it is repaired",
+            "conformance.commands.replay_options:add_options",
+            "conformance.commands.replay:main",
+        ),
         "serve": Command(
             "let others reach the bundled provider, or one of Python, over stdio, HTTP or connect",
             "conformance.commands.serve_options:add_options",

@@ -22,6 +22,11 @@ DIGEST = "$digest"
 """As the own digest of a material: computed when everything else in it is known."""
 
 
+def is_symbol(value: Any) -> bool:
+    """Say whether a JSON value is a symbol."""
+    return isinstance(value, str) and value.startswith("$") and not value.startswith("$$")
+
+
 class Kind(StrEnum):
     """How the answer to a call is judged."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from conformance.counterexample import DIGEST
+from conformance.counterexample import DIGEST, is_symbol
 from conformance.wire.canonical import NotCanonical, digest
 
 START = "$start"
@@ -23,11 +23,6 @@ _TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z")
 
 class Unbound(Exception):
     """A symbol that nothing has said the meaning of yet; the text is the symbol."""
-
-
-def is_symbol(value: Any) -> bool:
-    """Say whether a JSON value is a symbol."""
-    return isinstance(value, str) and value.startswith("$") and not value.startswith("$$")
 
 
 def name_of(symbol: str) -> str:
