@@ -18,11 +18,11 @@ import pytest
 from conformance import certificate
 from conformance.certificate import PROFILE, reached_in_process, refusals
 from conformance.cli import main
+from conformance.collecting import collected
 from conformance.envelope import BadEnvelope, key_id, opened, private_key, public_key, signed
 from conformance.profiles import Profile
 from conformance.recording import read_header
 from conformance.requirements import CORE
-from conformance.runner import Order, run
 from conformance.verdict import RunResult, Verdict
 from conformance.wire.bundle import load
 from tests.freeze import SUITE
@@ -36,7 +36,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("certificate")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("conformance.plugin.PROFILES", SMALL)
-        checks = [check.check_id for check in run(Order(profile=PROFILE)).checks]
+        checks = [check.check_id for check in collected()]
         patch.setattr("conformance.requirements.frozen", lambda: {SUITE: {CORE: checks}})
         patch.setattr("conformance.certificate.frozen", lambda: {SUITE: {CORE: checks}})
         patch.setattr("conformance.verification.frozen", lambda: {SUITE: {CORE: checks}})
@@ -174,12 +174,12 @@ def test_an_edited_or_partial_recording_is_refused(copy: Path, capsys: pytest.Ca
         file.write_bytes(wrong)
         assert verified(copy) == 1
         assert "digest of the recorded run is another one" in capsys.readouterr().out
-        statement = statement_of(copy)
-        setting("subject", 0, "digest", "sha256", value=certificate.file_digest(file))(statement)
-        (copy / "signed.json").write_text(json.dumps(signed(statement, private_key(copy / "key"))), "ascii")
-        arguments = ["verify", str(copy / "signed.json"), "--key", str(copy / "key.pub"), "--transcript", str(file)]
-        assert main(arguments) == 1
-        assert "judged again, it does not hold: MEM-R027 is SUITE_ERROR" in capsys.readouterr().out
+    statement = statement_of(copy)
+    setting("subject", 0, "digest", "sha256", value=certificate.file_digest(file))(statement)
+    (copy / "signed.json").write_text(json.dumps(signed(statement, private_key(copy / "key"))), "ascii")
+    arguments = ["verify", str(copy / "signed.json"), "--key", str(copy / "key.pub"), "--transcript", str(file)]
+    assert main(arguments) == 1
+    assert "judged again, it does not hold: MEM-R027 is SUITE_ERROR" in capsys.readouterr().out
 
 
 def result_of(place: Path) -> RunResult:
