@@ -84,6 +84,13 @@ def matrix(session: nox.Session) -> None:
 
 
 @nox.session
+def lengths(session: nox.Session) -> None:
+    """Reduce a failure of each seeded fault, and print how many calls are left (``--every 10`` takes a sample)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.bench_counterexamples", *(session.posargs or ["--workers", WORKERS]))
+
+
+@nox.session
 def seeds(session: nox.Session) -> None:
     """Judge the right oracle by quick under 20 seeds (or as many as named): no rule may fail it under any."""
     session.install("-e", ".[dev]")
@@ -129,3 +136,12 @@ def schema_diff(session: nox.Session) -> None:
     session.run("python", "-m", "venv", str(other))
     session.run(str(other / "bin" / "python"), "-m", "pip", "install", "--quiet", "jsonsubschema==0.0.8", external=True)
     session.run("python", "-m", "tests.benchmarks.bench_schema_diff", "--differ", str(other / "bin" / "python"))
+
+
+@nox.session
+def machine(session: nox.Session) -> None:
+    """Print when the machine finds each seeded fault alone, and let it walk over right providers (up to an hour)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.bench_machine")
+    session.run("python", "-m", "tests.machine_table", "-n", WORKERS, "--variants", "60")
+    session.run("python", "-m", "tests.machine_table", "-n", WORKERS, *session.posargs)

@@ -63,7 +63,7 @@ NAMED = {
     "r005_raised_by_two": "MEM-R005",
     "r006_capture_goes_through": "MEM-R006",
     "r007_counts_settled_receipts": "MEM-R007",
-    "r010_ignores_subject_ids_of_profiles": "MEM-R010",
+    "r010_shared_read_writes": "MEM-R010",
     "r011_capabilities_only": "MEM-R011",
     "r014_conflict_not_detected": "MEM-R014",
     "r016_adds_two": "MEM-R016",

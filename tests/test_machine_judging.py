@@ -232,6 +232,21 @@ def test_an_operation_that_may_not_be_pending_is_found_pending(stage: Stage) -> 
     assert stage.duo.judge.judge(stage.model.state, asked, pending).disagreement is not None
 
 
+def test_a_stage_under_another_bundle_may_be_refused_in_several_ways(stage: Stage) -> None:
+    _created(stage)
+    export_id = _root(stage, "exports.create", max_items_per_chunk=1).payload["receipt"]["affected"][0]["id"]
+    stage.parcels.fetch(stage.roots[_home(stage)], _home(stage), export_id)
+    export = stage.space(_home(stage)).exports.rows[export_id].doc
+    bundle, chunks = export["bundle"], export["chunks"]
+    import_id = _root(stage, "imports.stage", bundle=bundle, chunk=chunks[0]).payload["receipt"]["affected"][0]["id"]
+    due = {"chunk": chunks[1], "import_id": import_id}
+    told = {code: Reply(error={"code": code, "message": "", "extensions": {}}) for code in ("STATE_CONFLICT", "NOT_FOUND")}
+    other = {**bundle, "authority_generation": 7}
+    assert _judged(stage, told["STATE_CONFLICT"], "imports.stage", bundle=other, **due).disagreement is None
+    assert _judged(stage, told["NOT_FOUND"], "imports.stage", bundle=other, **due).disagreement is not None
+    assert _judged(stage, told["STATE_CONFLICT"], "imports.stage", bundle=bundle, **due).disagreement is not None
+
+
 # -- cursors
 
 

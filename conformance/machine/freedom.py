@@ -121,6 +121,10 @@ FREEDOM: tuple[Row, ...] = (
         "imports.stage", "early defect", "An earlier defect may be refused at once with IMPORT_INVALID (section 7, Transfer).",
         by="judging.ALTERNATIVES",
     ),
+    Row(
+        "imports.stage", "code of another bundle", "bundle*, the same on every call (section 4); no code is named for another.",
+        by="judging.OTHER_BUNDLE",
+    ),
     Row("four operations", "pending", "A provider may also answer them committed at once (section 4).", by="duo: waits or holds"),
     Row("exports.get", "items, chunks", "A chunked logical export: order and cut are the provider's (section 3).", by="parcels"),
 )  # fmt: skip

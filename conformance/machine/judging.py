@@ -13,7 +13,7 @@ from conformance.machine import blames, freedom, repairs
 from conformance.machine.comparison import Comparator, Difference, Sight
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.model import Asked, Model
-from conformance.oracle import issuance
+from conformance.oracle import imports, issuance
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, State
 from conformance.oracle.turn import Env
@@ -29,6 +29,12 @@ ALTERNATIVES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "memory.candidates.review": ({"discard_needs_records_write": True},),
     "memory.imports.stage": ({"refuses_defects_early": True},),
 }
+
+STAGE = "memory.imports.stage"
+OTHER_BUNDLE = frozenset(
+    {Code.IMPORT_INVALID, Code.INVALID_VALUE, Code.MALFORMED_REQUEST, Code.IMPORT_SEQUENCE, Code.WRONG_STATE}
+)
+"""How a stage may be refused whose bundle is not the one before (section 4 asks for the same, and names no code)."""
 
 GRANT = "memory.grants.grant"
 NOTHING = object()
@@ -82,6 +88,8 @@ class Judge:
     # -- the target refused
 
     def _refused(self, state: State, asked: Asked, seen: Reply, reply: Doc) -> Judged:
+        if self.bundle.symbol(str(seen.code)) in self._of_another_bundle(state, asked):
+            return Judged(state, reply)
         for env in self._alternatives(asked.op):
             _, other = self.model.step(state, asked, env)
             if isinstance(other, Refusal) and self.refusal(state, asked, seen, other, env) is None:
@@ -102,6 +110,8 @@ class Judge:
             return self._details(state, asked, seen, refusal)
         if code in self._stands_for(state, asked, refusal):
             return None
+        if refusal.symbol not in repairs.LACKING and code in self._of_another_bundle(state, asked):
+            return None
         right = repairs.reasons(self.model, state, asked, refusal, env)
         if code is not None and code in right:
             return self._details(state, asked, seen, right[code])
@@ -115,7 +125,7 @@ class Judge:
         """Name the rule where a refusal is told as another: by what was told of the space, else by what was right."""
         if told is Code.SPACE_FROZEN and self.bundle.operations[op].while_frozen:
             return "R006"
-        return "R013" if right in repairs.LACKING else blames.of_code(op, right)
+        return "R013" if right is Code.NOT_FOUND else blames.of_code(op, right)
 
     def _stands_for(self, state: State, asked: Asked, refusal: Refusal) -> frozenset[Code]:
         """Give the code that may stand for the model's own (section 5)."""
@@ -124,6 +134,13 @@ class Judge:
         if refusal.symbol is Code.NOT_FOUND and asked.op == GRANT and not self._may_see(state, asked):
             return frozenset({Code.NOT_AUTHORIZED})
         return frozenset()
+
+    def _of_another_bundle(self, state: State, asked: Asked) -> frozenset[Code]:
+        """Give the codes that a stage under another bundle may carry, where this is one."""
+        space = state.spaces.get(asked.request.get("space_id", ""))
+        held = None if asked.op != STAGE or space is None else space.imports.get(asked.request.get("import_id", ""))
+        other = held is not None and held["state"] == imports.STAGING and imports.differs(held, asked.request)
+        return OTHER_BUNDLE if other else frozenset()
 
     def _may_see(self, state: State, asked: Asked) -> bool:
         space = state.spaces.get(asked.request["space_id"])

@@ -245,8 +245,11 @@ def _root(world: World, number: int) -> Actor:
 
 
 def _names(random: Random, required: Sequence[str]) -> Names:
-    kinds = (*required, "preferences", "note", *(("x/note",) if random.random() < 0.3 else ()))
-    return Names(_alike(random, "u1"), _alike(random, "c1"), kinds)
+    subjects = _alike(random, "u1")
+    # A subject and a kind that read alike when they are joined.
+    joined = any(name.endswith("/x") for name in subjects)
+    kinds = (*required, "preferences", "note", *(("x/note",) if joined or random.random() < 0.1 else ()))
+    return Names(subjects, _alike(random, "c1"), kinds)
 
 
 def _alike(random: Random, plain: str) -> tuple[str, ...]:

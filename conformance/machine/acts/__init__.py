@@ -15,13 +15,17 @@ from conformance.machine.acts import (
     crowds,
     edges,
     grants,
+    journeys,
     levers,
+    lives,
     records,
     retries,
+    shadows,
     spaces,
     storms,
     syntheses,
     transfer,
+    trees,
 )
 from conformance.machine.stage import Stage
 from conformance.wire.vocabulary import Flag
@@ -62,12 +66,12 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "grants",
         (grants.grant, 1.2), (grants.delegate, 1.6), (grants.regrant, 0.4), (grants.revoke, 1.0), (grants.list_own, 0.5),
-        (grants.list_all, 0.5), (grants.probe, 2.5), (grants.split, 0.6), (grants.share, 0.1),
+        (grants.list_all, 0.5), (grants.probe, 2.5), (grants.split, 0.6), (grants.share, 0.1), (trees.chain, 0.5),
     ),
     *_acts(
         "records",
         (records.create, 2.0), (records.crowd, 0.8), (records.get, 1.0), (records.update, 1.6), (records.delete, 1.0),
-        (records.promote, 1.2), (records.list_records, 2.0), (records.recall, 2.0),
+        (records.promote, 1.2), (records.list_records, 2.0), (records.recall, 2.0), (lives.of_a_record, 0.6),
     ),
     *_acts(
         "candidates",
@@ -83,7 +87,7 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "transfer",
         (transfer.create, 0.8), (transfer.get, 0.7), (transfer.begin, 1.0), (transfer.go_on, 0.4), (transfer.activate, 0.9),
-        (transfer.discard, 0.3),
+        (transfer.discard, 0.3), (journeys.rewind, 0.3), (journeys.forged, 0.5),
         flag=Flag.TRANSFER,
     ),
     *_acts(
@@ -94,7 +98,7 @@ ACTS: tuple[Act, ...] = (
     *_acts("gates", (storms.freeze_and_try, 0.8), (storms.fence_and_try, 1.0)),
     *_acts("cursors", (edges.begin_chain, 0.7), (edges.go_on, 0.7), (edges.misuse, 0.4)),
     *_acts("dispatch", (edges.stopped, 0.4)),
-    *_acts("disclosure", (edges.twins, 0.8), (transfer.audit, 0.35)),
+    *_acts("disclosure", (edges.twins, 0.8), (transfer.audit, 0.35), (shadows.cast, 0.3)),
     *_acts("crowds", (crowds.at_the_same_time, 0.5)),
     *_acts(
         "levers",

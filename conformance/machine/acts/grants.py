@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from conformance.machine import coverage, draws
+from conformance.machine.acts import lives
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor
 from conformance.machine.stage import Stage
@@ -43,16 +44,17 @@ def _mixed(stage: Stage, one: Doc, other: Doc) -> Doc:
 
 
 def split(stage: Stage) -> None:
-    """Give somebody two capabilities that are needed together, by two grants, or only one of the two."""
+    """Give somebody two capabilities that are needed together, by two grants, or only one of the two; and let them be used."""
     space_id = stage.space_id()
     first, second = stage.pick(PAIRS)
-    grantee, shape = stage.pick(stage.people), draws.shape(stage)
-    if first == "transfer":
-        shape = {"shared_access": "none"}
+    grantee, scope = stage.pick(stage.people), lives.a_place(stage, space_id)
+    shape: Doc = {"shared_access": "write"}
+    if stage.chance(0.5) and first != "transfer":
+        shape = {**shape, "subject_ids": [scope["subject_id"]]}
     for capability in stage.some((first, second), 2):
         _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": [capability]}, grantee)
     for act in TOGETHER.get(first, ()):
-        act(stage, space_id, grantee, _edge(stage, shape))
+        act(stage, space_id, grantee, scope)
 
 
 def share(stage: Stage) -> None:
@@ -230,9 +232,7 @@ def _admin(stage: Stage, space_id: str, actor: Actor, _scope: Doc) -> None:
 
 
 def _capture_and_review(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
-    root = stage.roots[space_id]
-    if scope["subject_id"] in stage.space(space_id).subjects:
-        _capture(stage, space_id, root, scope)
+    _capture(stage, space_id, stage.roots[space_id], scope)
     _review(stage, space_id, actor, scope)
 
 

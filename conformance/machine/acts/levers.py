@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.machine import draws
 from conformance.machine.acts import storms, transfer
+from conformance.machine.duo import Done
 from conformance.machine.stage import Stage, keys
 from conformance.wire.bundle import instant
 from strategies.timestamps import just_after
@@ -12,8 +13,14 @@ QUARTER = 95 * 86_400
 
 
 def pass_time(stage: Stage) -> None:
-    """Let some time pass; rarely months."""
-    stage.advance(QUARTER if stage.chance(0.03) else stage.random.choice((1, 1, 2, 5, 60, 4000)))
+    """Let some time pass; rarely months, after which receipts are read and requests sent again."""
+    if not stage.chance(0.06):
+        stage.advance(stage.random.choice((1, 1, 2, 5, 60, 4000)))
+        return
+    stage.advance(QUARTER)
+    space_id = stage.space_id()
+    _read_receipts(stage, space_id)
+    _replay(stage, [one for one in stage.duo.done if not one.code][:3])
 
 
 def to_an_end(stage: Stage) -> None:
@@ -65,9 +72,23 @@ def restart(stage: Stage) -> None:
     root = stage.roots[space_id]
     stage.listed(root, "spaces.list", space_id)
     transfer.look(stage, space_id)
-    for done in [one for one in stage.duo.done[-40:] if not one.code][-3:]:
-        stage.send(done.actor, done.op, done.request)
+    done = [one for one in stage.duo.done if not one.code]
+    _replay(stage, [*done[-3:], *[one for one in done if _failed(stage, one)][-3:]])
     _read_receipts(stage, space_id)
+
+
+def _replay(stage: Stage, done: list[Done]) -> None:
+    for one in done:
+        stage.send(one.actor, one.op, one.request)
+
+
+def _failed(stage: Stage, done: Done) -> bool:
+    """Say whether what was sent settled as failed."""
+    space_id = done.request["space_id"]
+    if space_id not in stage.roots:
+        return False
+    receipt = stage.space(space_id).receipts.by_key((done.actor.principal_id, done.op, done.request["idempotency_key"]))
+    return receipt is not None and receipt["state"] == "failed"
 
 
 def _read_receipts(stage: Stage, space_id: str) -> None:

@@ -19,14 +19,15 @@ Try = Callable[[Stage, str, Doc], None]
 def freeze_and_try(stage: Stage) -> None:
     """Freeze a space, try several writes and reads, and mostly unfreeze it."""
     space_id = stage.space_id()
-    _switch(stage, space_id, fences.ACTIVE)
+    switch(stage, space_id, fences.ACTIVE)
     for _ in range(TRIES):
         _try(stage, space_id, draws.scope(stage))
     if stage.chance(0.75):
-        _switch(stage, space_id, fences.FROZEN)
+        switch(stage, space_id, fences.FROZEN)
 
 
-def _switch(stage: Stage, space_id: str, state: str) -> None:
+def switch(stage: Stage, space_id: str, state: str) -> None:
+    """Freeze what is active, or unfreeze what is frozen: ``state`` is the state that is to end."""
     facts = stage.space(space_id).facts
     if facts["state"] == state:
         stem = "spaces.freeze" if state == fences.ACTIVE else "spaces.unfreeze"
@@ -36,7 +37,7 @@ def _switch(stage: Stage, space_id: str, state: str) -> None:
 def fence_and_try(stage: Stage) -> None:
     """Fence a subject or a context that something lies in, try several writes and reads there and beside it."""
     space_id = stage.space_id()
-    _switch(stage, space_id, fences.FROZEN)
+    switch(stage, space_id, fences.FROZEN)
     space = stage.space(space_id)
     placed = [*(one["scope"] for one in space.records.all()), *(one["capture_scope"] for one in space.candidates.all())]
     scope = stage.pick(placed) if placed else draws.scope(stage)

@@ -49,7 +49,7 @@ def get(stage: Stage) -> None:
     stage.ask(actor, "exports.get", space_id, export_id=export_id, ordinal=stage.random.randint(0, chunks))
 
 
-def _parcel(stage: Stage) -> tuple[Doc, list[Doc]] | None:
+def a_parcel(stage: Stage) -> tuple[Doc, list[Doc]] | None:
     """Pick an export that was fetched, as bundle and chunks; mostly as it is, sometimes forged."""
     taken = [
         row.doc
@@ -65,7 +65,7 @@ def _parcel(stage: Stage) -> tuple[Doc, list[Doc]] | None:
 
 def begin(stage: Stage) -> None:
     """Stage the first chunk of an export, mostly all of it, as it is or forged."""
-    parcel = _parcel(stage)
+    parcel = a_parcel(stage)
     if parcel is None:
         return create(stage)
     if stage.chance(0.45):
@@ -112,7 +112,7 @@ def go_on(stage: Stage) -> None:
     space = stage.space(space_id)
     import_id = an_import(stage, space, imports.STAGING)
     held = space.imports.get(import_id)
-    parcel = _parcel(stage)
+    parcel = a_parcel(stage)
     if held is None or parcel is None:
         return begin(stage)
     bundle, chunks = parcel
