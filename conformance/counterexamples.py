@@ -25,6 +25,8 @@ from conformance.wire.bundle import Bundle
 
 TRIES = 400
 SECONDS = 6.0
+MOST_TOLD = 60
+"""So many calls of a check come along that is to be run again itself."""
 RUNS = 3
 """So often a reduced counterexample is repeated to confirm it."""
 
@@ -60,6 +62,16 @@ class Maker:
             if script.calls and (found := self.of_calls(_draft(script, about), failure)) is not None:
                 return found
         return None
+
+    def of_check(self, history: History, failure: Failure, about: About) -> Counterexample:
+        """Return the counterexample of a failed check that its calls alone do not show: the check itself is to be run again.
+
+        The calls of its last world come along for people, where they are few.
+        """
+        events = history.last(1)
+        draft = _draft(Writer(self._bundle, events, self._started(events)).script, about)
+        told = draft if 0 < len(draft.calls) <= MOST_TOLD else replace(draft, calls=(), callers=(), spaces=(), materials={})
+        return replace(told, expectation=Expectation(Kind.CHECK, max(0, len(told.calls) - 1)), seen=failure.seen)
 
     def of_calls(self, draft: Counterexample, failure: Failure) -> Counterexample | None:
         """Return the counterexample in a list of calls, None where it shows no difference that can be judged."""

@@ -31,7 +31,7 @@ class Finder:
         self._model: Opened | None = None
 
     def find(self, check: Check, judged: Judgement, history: History, opened: Opened) -> Counterexample | None:
-        """Return the counterexample of a check that failed, None where there is none or no time is left."""
+        """Return the counterexample of a check that failed, None where it did not fail or no time is left."""
         failure = judged.failure
         if judged.verdict is not Verdict.FAIL or failure is None or self._left <= 0:
             return None
@@ -47,7 +47,7 @@ class Finder:
         )
         maker = Maker(self._bundle, Stage(opened, self._bundle), self._oracle(), seconds=min(SECONDS, self._left))
         try:
-            return maker.of_history(history, failure, about)
+            return maker.of_history(history, failure, about) or maker.of_check(history, failure, about)
         finally:
             self._left -= time.monotonic() - began
 

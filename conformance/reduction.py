@@ -47,7 +47,11 @@ def reduce(calls: Sequence[Said], fails: Fails, budget: Budget, given: frozenset
             break
         size = max(1, min(size // 2, len(shorter) // 2))
         kept = shorter
-    return _simpler(kept, tried)
+    kept = _simpler(kept, tried)
+    # A request that names less needs fewer calls before it.
+    while len(shorter := _pass(kept, 1, tried, given)) < len(kept):
+        kept = shorter
+    return kept
 
 
 class _Tried:
@@ -104,7 +108,7 @@ def _variants(value: Any) -> Iterator[Any]:
     """Give simpler forms of a value, the simplest first: without a part, with a plainer part."""
     for key, inner in _parts(value):
         yield _with(value, key)
-        if key in CONTENTS and isinstance(inner, dict) and inner != PLAIN:
+        if key in CONTENTS and isinstance(inner, dict) and len(str(inner)) > len(str(PLAIN)):
             yield _with(value, key, dict(PLAIN))
         for simpler in _variants(inner):
             yield _with(value, key, simpler)

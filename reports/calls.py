@@ -28,7 +28,7 @@ class Call:
 
 def calls(check: CheckResult) -> list[Call]:
     """List the calls that show the check's failure, none where there is none."""
-    if check.counterexample is not None:
+    if check.counterexample is not None and check.counterexample.calls:
         return list(_reduced(check.counterexample, check))
     return [_traced(step, check, last=number == len(check.trace)) for number, step in enumerate(check.trace, 1)]
 

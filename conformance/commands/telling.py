@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from conformance.growing import read_result
 from conformance.verdict import RunResult
 from conformance.waivers import Waivers, read_waivers
 from reports.terminal import Loudness, summary
-from reports.words import clean
+from reports.words import clean, file_name
 from reports.writers import Report, report_named
 
 _STYLES: Mapping[Kind, str] = MappingProxyType(
@@ -44,6 +45,21 @@ def say(result: RunResult, options: Namespace) -> None:
     console = Console(highlight=False)
     for part in summary(result, loudness):
         console.print(part)
+    if options.counterexamples is not None:
+        save_counterexamples(result, Path(options.counterexamples))
+
+
+def save_counterexamples(result: RunResult, folder: Path) -> None:
+    """Write each counterexample of the result into the folder, under its check's name. Raises ``BadUsage``."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for check in result.checks:
+            if check.counterexample is not None:
+                # A lone surrogate of an answer travels as its escape.
+                text = json.dumps(check.counterexample.to_json(), indent=1, ensure_ascii=True)
+                (folder / file_name(check)).write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        raise BadUsage(f"{folder}: a counterexample cannot be written: {error.strerror}.") from error
 
 
 def read(path: str) -> RunResult:
