@@ -31,13 +31,13 @@ from tests.travelling import (
     FAULT,
     MOVED,
     PROMOTED,
+    READ,
     WRITTEN,
     example,
     refused,
     said,
 )
 
-READ = said("records.get", "", {"record": {}}, record_id="$record1")
 SIZE = Expectation(Kind.AT_MOST, 2, pointer="/record/revision", value=1)
 TEXT = Expectation(Kind.MEMBER, 2, pointer="/record/content/text", value="it's $5, \\(a)")
 
@@ -104,6 +104,7 @@ CASES: Mapping[str, tuple[Counterexample, str]] = {
     "one of some codes": (
         replace(
             PROMOTED,
+            READ,
             expectation=Expectation(Kind.REFUSED, 2, (CONTRACT.code(Code.NOT_FOUND), CONTRACT.code(Code.INVALID_VALUE))),
         ),
         "FIXED",

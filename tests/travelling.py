@@ -45,6 +45,7 @@ MOVED = said(
     expected_revision=1,
     to_scope={"subject_id": "u2", "context_id": "c3"},
 )
+READ = said("records.get", "", {"record": {}}, record_id="$record1")
 
 
 def example(*calls: Said, expectation: Expectation, **members: Any) -> Counterexample:
