@@ -16,7 +16,7 @@ from conformance.transport.guardian import Guardian
 
 ROOT = Path(__file__).parent.parent
 STUBBORN = f"{sys.executable} {ROOT / 'tests' / 'stubborn.py'}"
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 def until(true: Callable[[], bool]) -> bool:
@@ -70,7 +70,7 @@ def test_nothing_is_left_of_a_run_that_a_signal_ends(number: signal.Signals, wor
     command = [sys.executable, "-m", "conformance.cli", "run", str(file), "--profile", "smoke", "-n", str(workers), "-q"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        assert until(lambda: asked(notes) == max(1, workers)), "the run did not begin"
+        assert until(lambda: asked(notes) >= max(1, workers)), "the run did not begin"
         started = [pid for pid in (*noted(notes), *children(process.pid)) if alive(pid)]
         assert len(started) >= 2 + 2 * max(1, workers), "a server, a provider for each that runs checks, and their children"
         process.send_signal(number)
