@@ -103,7 +103,8 @@ class Maker:
             target = self._target.perform(example)
         except (Unready, Unbound):
             return (), Heard((), {}), Heard((), {})
-        return list(Comparison(self._bundle, target, model, wanted).differences()), target, model
+        differences = list(Comparison(self._bundle, target, model, wanted).differences())
+        return fair(example.calls, differences, target, model), target, model
 
     def _shows(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Difference | None:
         """Return the difference of the same shape at the last call."""
@@ -132,6 +133,33 @@ class Maker:
         if not failed:
             return None
         return replace(told, runs=RUNS, failed=failed, oracle=f"{facts.name} {facts.version}".strip())
+
+
+def fair(calls: Sequence[Said], differences: Sequence[Difference], target: Heard, model: Heard) -> list[Difference]:
+    """Return the differences without those that only say who won a race: which of the calls sent together wins is nobody's fault.
+
+    That more than one of them commits where in turn one would is a difference; so is a number that is told after the race.
+    """
+    races = [range(first, _group_end(calls, first)) for first in _first_of_groups(calls)]
+    if not races:
+        return list(differences)
+    begun = races[0].start
+    kept = [
+        found
+        for found in differences
+        if found.call < begun or found.kind is Kind.FORM or (isinstance(found.expected, int) and not calls[found.call].together)
+    ]
+    for race in races:
+        won, right = (sum(not side.answers[number].outcome for number in race) for side in (target, model))
+        if right == 1 < won and not any(calls[number].op.startswith(CONTROL_PREFIX) for number in race):
+            kept.append(Difference(race.stop - 1, Kind.ONE_COMMITS, seen=f"{won} of {len(race)} committed"))
+    return kept
+
+
+def _first_of_groups(calls: Sequence[Said]) -> list[int]:
+    """Return the numbers of the calls that begin a group of calls sent together."""
+    before = [0, *(said.together for said in calls)]
+    return [number for number, said in enumerate(calls) if said.together and said.together != before[number]]
 
 
 def _alike(differences: Sequence[Difference], wanted: Difference, example: Counterexample) -> Difference | None:
@@ -207,7 +235,8 @@ def _ranked(differences: Sequence[Difference], failure: Failure) -> Iterator[Dif
 
     def fitness(difference: Difference) -> tuple[int, int]:
         speaks = difference.seen is not None and difference.seen in (failure.seen, _code(failure.seen))
-        return (2 if speaks else 0) + (difference.kind in (Kind.REFUSED, Kind.ACCEPTED, Kind.FORM)), difference.call
+        telling = (Kind.REFUSED, Kind.ACCEPTED, Kind.FORM, Kind.ONE_COMMITS)
+        return (2 if speaks else 0) + (difference.kind in telling), difference.call
 
     shapes: dict[Any, Difference] = {}
     for difference in sorted(differences, key=fitness, reverse=True):
@@ -249,6 +278,8 @@ class _Telling:
         return replace(said, answer=symbolic(mine.body, self._seen), names=names, also=also)
 
     def _expectation(self, difference: Difference, wanted: Sequence[str]) -> Expectation | None:
+        if difference.kind is Kind.ONE_COMMITS:
+            return Expectation(Kind.ONE_COMMITS, difference.call, calls=tuple(_last_group(self._example.calls)))
         if difference.kind is Kind.REFUSED:
             codes = tuple(wanted) if difference.expected in wanted else (difference.expected,)
             return Expectation(Kind.REFUSED, difference.call, codes)

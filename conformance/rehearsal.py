@@ -179,8 +179,10 @@ class _Run:
         return Heard(tuple(answers), self._bound)
 
     def _together(self, group: Sequence[Said]) -> Iterator[Answered]:
-        if group[0].op.startswith(CONTROL_PREFIX):
+        if len(group) == 1 and group[0].op.startswith(CONTROL_PREFIX):
             return iter([self._pull(group[0])])
+        if any(said.op.startswith(CONTROL_PREFIX) for said in group):
+            raise Unready("what a lever does amid calls in flight is another thing each time")
         calls = [self._call(said) for said in group]
         replies = [self._unsalted(reply) for reply in self._stage.send(calls)]
         told = [

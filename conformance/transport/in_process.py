@@ -104,7 +104,9 @@ class InProcess:
     async def _gathered(self, calls: Sequence[Call]) -> list[Reply | TargetFault]:
         async def one(call: Call) -> Reply | TargetFault:
             try:
-                answer = await _awaited(self._guarded(call), call.op, self._deadline)
+                answer = self._guarded(call)
+                if inspect.isawaitable(answer):
+                    answer = await _awaited(answer, call.op, self._deadline)
                 return read_answer(call.op, _through_json(answer, call.op))
             except TargetFault as fault:
                 return fault
