@@ -104,7 +104,6 @@ CASES: Mapping[str, tuple[Counterexample, str]] = {
     "one of some codes": (
         replace(
             PROMOTED,
-            READ,
             expectation=Expectation(Kind.REFUSED, 2, (CONTRACT.code(Code.NOT_FOUND), CONTRACT.code(Code.INVALID_VALUE))),
         ),
         "FIXED",
