@@ -204,6 +204,7 @@ class Comparison:
             name in FREE
             or (name.endswith("_at") and name != "expires_at")
             or (name == "label" and "signals" in model)
+            or (name == "capabilities" and "protocol_version" in model)
             or (name == "text" and "reflection_id" in model)
             or (name == "expires_at" and START in self._model.bound)
         )

@@ -218,3 +218,15 @@ def test_a_pointer_selects_an_item_by_a_member() -> None:
     assert member(answer, "/records/[record_id=$r]/revision", {"$r": "r2"}) == 5
     with pytest.raises(LookupError):
         member(answer, "/records/[record_id=$r]/revision", {"$r": "r3"})
+
+
+def test_which_flags_a_target_declares_is_no_difference(stages: dict[str, Stage]) -> None:
+    """Else each failure of a provider that declares fewer would end up with that."""
+    limited = open_target("python:tests.faults:r002_serves_an_undeclared_flag", bundle=CONTRACT).open()
+    told = example(said("describe", ""), expectation=Expectation(Kind.CHECK))
+    told = replace(told, calls=(replace(told.calls[0], payload={}),))
+    target = Stage(limited, CONTRACT)
+    (here,), (there,) = (stage.perform(told).answers for stage in (target, stages[ORACLE]))
+    assert here.body["capabilities"] != there.body["capabilities"]
+    assert Maker(CONTRACT, target, stages[ORACLE]).of_calls(told, Failure("it differs")) is None
+    limited.shim.close()
