@@ -19,6 +19,7 @@ from conformance.oracle.turn import Env, Turn
 from conformance.wire import canonical
 from conformance.wire.bundle import Bundle
 
+ACTIVATE = "memory.imports.activate"
 GENERATE = "memory.reflections.generate"
 DIGEST_MEMBER = "expected_state_digest"
 NO_LIMIT = 1_000_000
@@ -113,7 +114,21 @@ class Model:
         self.ids.offer(asked.named)
         if asked.op == GENERATE and DIGEST_MEMBER in asked.request:
             return self._generate(state, asked, env or self.env)
-        return steps.step(state, asked.caller, asked.op, asked.request, env or self.env, self.now, holds=asked.pends)
+        after, reply = steps.step(state, asked.caller, asked.op, asked.request, env or self.env, self.now, holds=asked.pends)
+        if asked.op == ACTIVATE and not isinstance(reply, Refusal):
+            after = self._renamed(after, asked.request["space_id"])
+        return after, reply
+
+    def _renamed(self, state: State, space_id: str) -> State:
+        """Give reflections that an activation brought from the target the digests that this model gives the same states."""
+        space = state.spaces[space_id]
+        reflections = space.reflections
+        for name, row in space.reflections.rows.items():
+            told = row.doc["basis"]["state_digest"]
+            mine = self.digests.get(told, told)
+            if mine != told:
+                reflections = reflections.change(name, {**row.doc, "basis": {**row.doc["basis"], "state_digest": mine}})
+        return state if reflections is space.reflections else state.having(space.having(reflections=reflections), state.number)
 
     def _generate(self, state: State, asked: Asked, env: Env) -> tuple[State, Doc | Refusal]:
         """Step with the digest that this model gives the state; the receipt stays bound to the request that was sent."""
@@ -148,7 +163,7 @@ class Model:
 
     def settle(self, state: State, number: int, space_id: str) -> State:
         """Settle one pending receipt."""
-        return jobs.settle_one(state, space_id, number, self.env, self.now)
+        return self._renamed(jobs.settle_one(state, space_id, number, self.env, self.now), space_id)
 
     def number_of(self, state: State, space_id: str, receipt_id: str) -> int | None:
         """Give the number of a receipt that is pending, None where it is not."""
