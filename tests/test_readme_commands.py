@@ -24,13 +24,16 @@ PATIENCE = 60.0
 
 
 def section(title: str) -> str:
-    """Return a section's text; ports in it are free ones."""
+    """Return a section's text."""
     found = re.search(rf"^## {title}\n(.*?)^## ", README, re.MULTILINE | re.DOTALL)
     assert found is not None
-    for port in sorted(set(re.findall(r"\b87\d\d\b", found[1]))):
-        found = re.fullmatch(r"(.*)", found[1].replace(port, str(free_port())), re.DOTALL)
-        assert found is not None
     return found[1]
+
+
+def on_free_ports(text: str) -> str:
+    """Return the text with a free port in the place of each that it names."""
+    ports = {port: str(free_port()) for port in re.findall(r"\b87\d\d\b", text)}
+    return re.sub(r"\b87\d\d\b", lambda found: ports[found[0]], text)
 
 
 def commands(text: str) -> list[str]:
@@ -48,7 +51,7 @@ def files(text: str) -> Iterator[tuple[str, str]]:
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give a directory with the files that the section on judging shows."""
     directory = tmp_path_factory.mktemp("readme")
-    shown = dict(files(section(JUDGING)))
+    shown = dict(files(on_free_ports(section(JUDGING))))
     assert set(shown) == {"shop/memory.py", "http.toml"}
     for name, text in shown.items():
         (directory / name).parent.mkdir(exist_ok=True)
@@ -114,6 +117,7 @@ def test_each_command_that_serves_lines_does_so(line: str, ground: Path) -> None
 @pytest.mark.parametrize("line", [line for line in SERVED if "--stdio" not in line])
 def test_each_command_that_listens_is_judged_by_doctor(line: str, ground: Path) -> None:
     """And the HTTP ones show their document."""
+    line = on_free_ports(line)
     found = re.search(r"--(http|ws) (\d+)", line)
     assert found is not None
     kind, port = found.groups()
