@@ -114,6 +114,14 @@ def paired_digest(sight: Sight, expected: Any, seen: Any, pointer: str) -> Diffe
     return Difference(pointer, theirs, seen)
 
 
+def affected(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare what a receipt affects; one that names an import may name its space too, while that has no new revision."""
+    named = isinstance(seen, list) and len(seen) == 2 and isinstance(seen[1], Mapping) and set(seen[1]) == {"type", "id"}
+    if named and [one.get("type") for one in expected] == ["import"] and seen[1]["type"] == "space":
+        seen = seen[:1]
+    return exact(sight, expected, seen, pointer)
+
+
 def classification(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
     """Compare whether the signals name cognition; all else is advice."""
     mine, theirs = "cognition" in expected["signals"], "cognition" in seen["signals"]

@@ -28,6 +28,8 @@ SETTLE_SECONDS = 10.0
 POLLS_AT_ONCE = 8
 POLL_SECONDS = 0.01
 KEPT_CALLS = 400
+KEPT_FIRST = 60
+"""The oldest mutations of an episode stay known, however long it gets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Duo:
             return
         self.done.append(Done(actor, asked.op, asked.request, seen.code or ""))
         if len(self.done) > KEPT_CALLS:
-            del self.done[: KEPT_CALLS // 4]
+            del self.done[KEPT_FIRST : KEPT_FIRST + KEPT_CALLS // 4]
 
     # -- what is pending
 

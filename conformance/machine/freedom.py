@@ -13,6 +13,7 @@ from typing import Any
 
 from conformance.machine.comparison import (
     Comparator,
+    affected,
     as_instant,
     as_set,
     classification,
@@ -71,6 +72,7 @@ FREEDOM: tuple[Row, ...] = (
     Row("basis", "profiles", "basis.records and basis.profiles are sets: their order says nothing (section 3).", as_set),
     Row("receipt", "created_at", _CLOCK, moment),
     Row("receipt", "settled_at", _CLOCK, moment),
+    Row("receipt", "affected", "Their id is there while pending (section 4): of the space it is not said.", affected),
     Row("travelling reflection", "stale", "stale is computed at read (section 3): an export has no reader.", free),
     Row("travelling reflection", "created_at", "As of a reflection.", free),
     Row("travelling reflection", "text", "As of a reflection.", free),

@@ -75,12 +75,21 @@ class Judge:
 
     def _of_refusal(self, state: State, asked: Asked, seen: Reply, refusal: Refusal) -> Judged:
         if seen.error is not None:
-            return Judged(state, refusal, self.refusal(state, asked, seen, refusal))
+            return self._of_both(state, asked, seen, refusal)
         for env in self._alternatives(asked.op):
             after, reply = self.model.step(state, asked, env)
             if not isinstance(reply, Refusal):
                 return Judged(after, reply, self.compared(asked, reply, seen.payload))
         return Judged(state, refusal, accepted(self.bundle, asked, refusal, seen))
+
+    def _of_both(self, state: State, asked: Asked, seen: Reply, refusal: Refusal) -> Judged:
+        """Judge a refusal where the model refuses too: its reason may be one that another choice of the provider brings."""
+        found = self.refusal(state, asked, seen, refusal)
+        for env in self._alternatives(asked.op) if found is not None else ():
+            _, other = self.model.step(state, asked, env)
+            if isinstance(other, Refusal) and self.refusal(state, asked, seen, other, env) is None:
+                return Judged(state, other)
+        return Judged(state, refusal, found)
 
     def _alternatives(self, op: str) -> Iterator[Env]:
         return (self.model.having(**choices) for choices in ALTERNATIVES.get(op, ()))

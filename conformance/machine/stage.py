@@ -89,9 +89,8 @@ class Stage:
             self.model.found(next(space for space in spaces if space["space_id"] == space_id), grants)
 
     def set_clock(self, now: str) -> None:
-        """Stop the target's clock and the model's at an instant."""
-        self.bench.levers.set_clock(now)
-        self.model.now = now
+        """Stop the target's clock at an instant, and the model's where the target says that it stands: it may be coarser."""
+        self.model.now = str(self.bench.levers.pull("clock", set=now, frozen=True)["now"])
 
     def advance(self, seconds: int) -> None:
         """Let whole seconds pass on both sides; near the end of the calendar none do."""

@@ -9,7 +9,7 @@ from conformance.machine.stage import Stage, keys
 from conformance.wire.bundle import instant
 from strategies.timestamps import just_after
 
-QUARTER = 95 * 86_400
+MONTHS = (95 * 86_400, 200 * 86_400, 800 * 86_400)
 
 
 def pass_time(stage: Stage) -> None:
@@ -17,7 +17,7 @@ def pass_time(stage: Stage) -> None:
     if not stage.chance(0.06):
         stage.advance(stage.random.choice((1, 1, 2, 5, 60, 4000)))
         return
-    stage.advance(QUARTER)
+    stage.advance(stage.pick(MONTHS))
     space_id = stage.space_id()
     _read_receipts(stage, space_id)
     _replay(stage, [one for one in stage.duo.done if not one.code][:3])
