@@ -18,7 +18,7 @@ from conformance.expectations import judge
 from conformance.histories import History
 from conformance.reduction import Budget, reduce
 from conformance.rehearsal import Heard, Stage, Unready
-from conformance.scripts import Writer
+from conformance.scripts import Script, Writer
 from conformance.symbols import START, Unbound, leaves, symbolic, symbols_in
 from conformance.verdict import Failure
 from conformance.wire.bundle import Bundle
@@ -59,7 +59,7 @@ class Maker:
         for worlds in range(1, history.worlds + 1):
             events = history.last(worlds)
             script = Writer(self._bundle, events, self._started(events)).script
-            if script.calls and (found := self.of_calls(_draft(script, about), failure)) is not None:
+            if _travels(script, history) and (found := self.of_calls(_draft(script, about), failure)) is not None:
                 return found
         return None
 
@@ -175,6 +175,15 @@ def started(stage: Stage, events: Any) -> str:
             if call.op == f"{CONTROL_PREFIX}provision" and reply is not None and reply.payload is not None:
                 return stage.started(reply.payload["space_id"], reply.payload["root"]["credential"])
     return ""
+
+
+def _travels(script: Script, history: History) -> bool:
+    """Say whether there are calls, and none names a space by the id that this provider alone has for it.
+
+    So it is where the space was made in a world that is no longer known, or not here at all.
+    """
+    named = {leaf for said in script.calls for _, leaf in leaves(said.payload) if isinstance(leaf, str)}
+    return bool(script.calls and script.spaces) and not named & history.spaces
 
 
 def _draft(script: Any, about: About) -> Counterexample:

@@ -6,7 +6,7 @@ A world begins with the provisioning of its space. Where spaces are shared there
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.exchange import CONTROL_PREFIX, Call, Reply
@@ -26,15 +26,19 @@ class Event:
 
 
 class History:
-    """The events of the last worlds."""
+    """The events of the last worlds. ``spaces`` are the ids of all spaces that were made, in the worlds before too."""
 
     def __init__(self) -> None:
         self._worlds: deque[list[Event]] = deque([[]], maxlen=MOST_WORLDS)
+        self.spaces: set[str] = set()
 
     def add(self, calls: Sequence[Call], replies: Sequence[Reply | None]) -> None:
         """Take note of calls with their answers."""
         if calls and calls[0].op == PROVISION:
             self._worlds.append([])
+            self.spaces |= {
+                reply.payload["space_id"] for reply in replies if reply is not None and reply.ok and _names_space(reply)
+            }
         world = self._worlds[-1]
         if len(world) <= MOST_EVENTS:
             world.append(Event(tuple(calls), tuple(replies)))
@@ -48,3 +52,7 @@ class History:
         """Return the events of the last ``worlds`` worlds, in order; empty where one of them went on for too long."""
         chosen = list(self._worlds)[-worlds:]
         return [] if any(len(world) > MOST_EVENTS for world in chosen) else [event for world in chosen for event in world]
+
+
+def _names_space(reply: Reply) -> bool:
+    return isinstance(reply.payload, Mapping) and isinstance(reply.payload.get("space_id"), str)

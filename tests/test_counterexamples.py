@@ -14,7 +14,7 @@ from conformance.catalogue import named
 from conformance.cli import main
 from conformance.counterexample import DIGEST, Counterexample, Expectation, Kind, Party
 from conformance.counterexamples import About, Maker
-from conformance.histories import History
+from conformance.histories import MOST_WORLDS, History
 from conformance.listening import Listening
 from conformance.rehearsal import Stage
 from conformance.replay import Status, read_counterexample, replayed
@@ -120,6 +120,21 @@ def test_a_history_is_turned_into_symbols_and_reduced(opened: dict[str, Opened],
     assert (found.rule, found.check, found.seed, found.profile) == ("MEM-R008", "MEM-R008.x", 7, "quick")
     assert found.callers == (Party("root", "$root", "$space", "${root}"),)
     assert replayed(found, stages[FAULT]).status is Status.FAILED
+
+
+def test_calls_in_a_space_of_which_the_making_is_not_known_make_none(opened: dict[str, Opened], stages: dict[str, Stage]) -> None:
+    """They would name the space as this provider alone does, and so run nowhere else."""
+    whole, lost = heard(opened[FAULT]).last(1), History()
+    lost.add(whole[0].calls, whole[0].replies)
+    for _ in range(MOST_WORLDS):
+        way = Listening(opened[FAULT].shim)
+        Stage(replace(opened[FAULT], shim=way), CONTRACT).perform(example(ENSURED, expectation=Expectation(Kind.CHECK)))
+        for event in way.history.last(1):
+            lost.add(event.calls, event.replies)
+    for event in whole[1:]:
+        lost.add(event.calls, event.replies)
+    maker = Maker(CONTRACT, stages[FAULT], stages[ORACLE], seconds=60)
+    assert maker.of_history(lost, Failure("it moved"), ABOUT) is None
 
 
 def test_what_no_calls_show_is_left_to_the_check(opened: dict[str, Opened], stages: dict[str, Stage]) -> None:
