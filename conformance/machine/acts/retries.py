@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.machine import draws
+from conformance.machine.acts import lives
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor, Done
 from conformance.machine.stage import Stage
 from conformance.oracle.state import Doc
 
 PAST = 60
+MANY = 300
 
 
 def replay(stage: Stage) -> None:
@@ -26,6 +28,17 @@ def old_replay(stage: Stage) -> None:
     accepted = [one for one in stage.duo.done[:PAST] if not one.code]
     if accepted:
         done = stage.pick(accepted)
+        stage.send(done.actor, done.op, done.request)
+
+
+def wear_out(stage: Stage) -> None:
+    """Use up hundreds of keys in a space, and send its oldest requests again: no key is ever forgotten."""
+    space_id = stage.space_ids[0]
+    scope = lives.a_place(stage, space_id)
+    for _ in range(MANY):
+        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=scope["subject_id"])
+    oldest = [one for one in stage.duo.done[:PAST] if not one.code and one.request["space_id"] == space_id]
+    for done in oldest[:3]:
         stage.send(done.actor, done.op, done.request)
 
 
