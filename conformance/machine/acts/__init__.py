@@ -102,7 +102,8 @@ ACTS: tuple[Act, ...] = (
     *_acts("crowds", (crowds.at_the_same_time, 0.5)),
     *_acts(
         "levers",
-        (levers.pass_time, 0.8, "clock"), (levers.to_an_end, 0.7, "clock"), (levers.hold, 0.6, "hold"),
+        (levers.pass_time, 0.8, "clock"), (levers.to_an_end, 0.7, "clock"), (levers.outlive, 0.25, "clock"),
+        (levers.hold, 0.6, "hold"),
         (levers.restart, 0.25, "restart"),
     ),
 )  # fmt: skip

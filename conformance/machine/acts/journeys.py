@@ -23,7 +23,7 @@ def rewind(stage: Stage) -> None:
     scope = lives.a_place(stage, space_id)
     candidate_id = _captured(stage, space_id, scope)
     _reflected(stage, space_id, scope)
-    parcel = _exported(stage, space_id)
+    parcel = exported(stage, space_id)
     if parcel is None:
         return
     for between in stage.some((_decide, _live, _fence, _reflect_elsewhere), 3):
@@ -40,7 +40,7 @@ def forged(stage: Stage) -> None:
     parcel = transfer.a_parcel(stage)
     if parcel is None or len(parcel[1]) < 2:
         lives.a_place(stage, space_id)
-        parcel = _exported(stage, space_id)
+        parcel = exported(stage, space_id)
     if parcel is None:
         return
     import_id = _staged(stage, space_id, forgery.forged(stage, *parcel))
@@ -77,7 +77,7 @@ def _selection(stage: Stage, scope: Doc) -> Doc:
     return {"subject_id": scope["subject_id"], "mode": stage.pick(("all_authorized", "shared"))}
 
 
-def _exported(stage: Stage, space_id: str) -> Parcel | None:
+def exported(stage: Stage, space_id: str) -> Parcel | None:
     """Export a space in a few chunks and fetch them."""
     space = stage.space(space_id)
     most = stage.model.described["limits"]["max_chunk_items"]

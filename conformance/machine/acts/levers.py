@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from conformance.machine import draws
-from conformance.machine.acts import storms, transfer
+from conformance.machine.acts import grants, journeys, lives, storms, transfer
 from conformance.machine.duo import Done
 from conformance.machine.stage import Stage, keys
 from conformance.wire.bundle import instant
-from strategies.timestamps import just_after
+from conformance.wire.vocabulary import Flag
+from strategies.timestamps import just_after, shifted
+from strategies.vocabulary import capabilities
 
 MONTHS = (95 * 86_400, 200 * 86_400, 800 * 86_400)
 
@@ -52,6 +54,25 @@ def _use(stage: Stage, space_id: str, grantee_id: str) -> None:
     if issuing:
         shape = draws.near(stage, stage.pick(issuing))
         stage.ask(actor, "grants.grant", space_id, grantee_id=stage.pick(stage.people).principal_id, **shape)
+
+
+def outlive(stage: Stage) -> None:
+    """Give somebody everything for a while, let it end, and let them try all that they could until then."""
+    space_id, holder = stage.space_id(), stage.pick(stage.people)
+    scope = lives.a_place(stage, space_id)
+    exports = [str(one) for one in keys(stage.space(space_id).exports) if stage.parcels.is_taken(space_id, str(one))]
+    if not exports and stage.serves(Flag.TRANSFER):
+        parcel = journeys.exported(stage, space_id)
+        exports = [] if parcel is None else [parcel[0]["export_id"]]
+    end = draws.fraction(stage, shifted(f"{stage.model.now[:19]}Z", 3))
+    members = {"capabilities": list(capabilities(stage.model.bundle)), "shared_access": "write", "expires_at": end}
+    stage.ask(stage.roots[space_id], "grants.grant", space_id, grantee_id=holder.principal_id, **members)
+    if stage.sight.timed:
+        stage.set_clock(end)
+    if exports:
+        stage.ask(holder, "exports.get", space_id, export_id=stage.pick(exports), ordinal=0)
+    for probe in stage.some(grants.PROBES, 4):
+        probe(stage, space_id, holder, scope)
 
 
 def hold(stage: Stage) -> None:
