@@ -13,11 +13,14 @@ from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Actor
 from conformance.machine.model import Asked
 from conformance.machine.stage import Stage, keys
+from conformance.oracle import fences
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc
 from conformance.wire.vocabulary import Code, Flag, Reason
 
 MADE_UP = "made-up"
+UNLISTED = "somebody"
+"""A subject that no grant lists."""
 
 # -- cursors
 
@@ -167,16 +170,17 @@ STOPPED: tuple[Callable[[Stage, str], None], ...] = (
 def twins(stage: Stage) -> None:
     """Let somebody name what they do not cover, once as it exists and once as it does not: the answers are alike."""
     space_id = stage.space_id()
-    actor = stage.pick(stage.people)
     stem, members, other = stage.pick(TWINS)(stage, space_id)
     if f"memory.{stem}" not in stage.served:
         return
     one, two = (stage.request(stem, space_id, given) for given in (members, other))
     if stage.chance(0.5):
         one, two = two, one
-    lacking = _lacking(stage, actor, stem, one)
-    if lacking is not None and lacking is _lacking(stage, actor, stem, two):
-        _alike(stage, actor, stem, one, two)
+    for actor in stage.random.sample(stage.people, len(stage.people)):
+        lacking = _lacking(stage, actor, stem, one)
+        if lacking is not None and lacking is _lacking(stage, actor, stem, two):
+            _alike(stage, actor, stem, one, two)
+            return
 
 
 def _lacking(stage: Stage, actor: Actor, stem: str, request: Doc) -> Code | None:
@@ -204,7 +208,9 @@ def _unlisted(stage: Stage, space_id: str) -> tuple[str, str]:
     grants = stage.space(space_id).grants.all()
     listed = {name for grant in grants for name in grant.get("subject_ids", ())}
     known = [str(name) for name in keys(stage.space(space_id).subjects) if name not in listed]
-    return (stage.pick(known) if known else "nobody-1"), "nobody-2"
+    if not known and not fences.is_frozen(stage.space(space_id)):
+        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=UNLISTED)
+    return (stage.pick(known) if known else UNLISTED), "nobody"
 
 
 def _twin_subjects(stage: Stage, space_id: str) -> Twin:

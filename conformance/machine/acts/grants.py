@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from conformance.machine import coverage, draws
-from conformance.machine.acts import lives
+from conformance.machine.acts import journeys, lives, storms
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor
 from conformance.machine.stage import Stage
-from conformance.oracle import authority
+from conformance.oracle import authority, fences
 from conformance.oracle.state import Doc
 from strategies.vocabulary import capabilities
 
@@ -52,7 +52,8 @@ def split(stage: Stage) -> None:
     if stage.chance(0.5) and first != "transfer":
         shape = {**shape, "subject_ids": [scope["subject_id"]]}
     for capability in stage.some((first, second), 2):
-        _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": [capability]}, grantee)
+        place: Doc = {"context_ids": stage.some(stage.names.contexts, 1)} if capability == second and stage.chance(0.25) else {}
+        _issue(stage, space_id, stage.roots[space_id], {**shape, "capabilities": [capability], **place}, grantee)
     for act in TOGETHER.get(first, ()):
         act(stage, space_id, grantee, scope)
 
@@ -134,7 +135,8 @@ def probe(stage: Stage) -> None:
 
 
 PAIRS = (
-    ("review", "records_write"), ("reflections_generate", "reflections_read"), ("transfer", "admin"), ("capture", "records_read"),
+    ("review", "records_write"), ("review", "records_read"), ("reflections_generate", "reflections_read"),
+    ("transfer", "admin"), ("capture", "records_read"),
 )  # fmt: skip
 """Capabilities that an operation needs together, or that only look as if one brought the other."""
 
@@ -241,9 +243,23 @@ def _generate(stage: Stage, space_id: str, actor: Actor, scope: Doc) -> None:
         stage.ask(actor, "reflections.generate", space_id, selection=_select(scope))
 
 
+def _activate(stage: Stage, space_id: str, actor: Actor, _scope: Doc) -> None:
+    """Bring a space back to what it is, as somebody who may perhaps not."""
+    if "memory.imports.activate" not in stage.served:
+        return
+    parcel = journeys.exported(stage, space_id)
+    import_id = None if parcel is None else journeys.staged(stage, space_id, parcel)
+    if import_id is not None:
+        storms.switch(stage, space_id, fences.ACTIVE)
+        generation = stage.space(space_id).facts["authority_generation"]
+        stage.ask(actor, "imports.activate", space_id, import_id=import_id, expected_authority_generation=generation)
+        storms.switch(stage, space_id, fences.FROZEN)
+
+
 TOGETHER: Mapping[str, tuple[Callable[[Stage, str, Actor, Doc], None], ...]] = {
     "review": (_capture_and_review,),
     "reflections_generate": (_generate,),
+    "transfer": (_activate,),
 }
 """What is done at once by who was given two capabilities by two grants."""
 

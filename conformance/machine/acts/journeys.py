@@ -29,7 +29,7 @@ def rewind(stage: Stage) -> None:
     for between in stage.some((_decide, _live, _fence, _reflect_elsewhere), 3):
         between(stage, space_id, scope, candidate_id)
     target = space_id if stage.chance(0.75) else stage.space_ids[-1]
-    import_id = _staged(stage, target, parcel)
+    import_id = staged(stage, target, parcel)
     if import_id is not None:
         _activated(stage, target, import_id)
 
@@ -43,7 +43,7 @@ def forged(stage: Stage) -> None:
         parcel = exported(stage, space_id)
     if parcel is None:
         return
-    import_id = _staged(stage, space_id, forgery.forged(stage, *parcel))
+    import_id = staged(stage, space_id, forgery.forged(stage, *parcel))
     if import_id is not None and stage.chance(0.3):
         _activated(stage, space_id, import_id)
 
@@ -121,7 +121,7 @@ def _reflect_elsewhere(stage: Stage, space_id: str, scope: Doc, _candidate_id: s
 # -- staging and activation
 
 
-def _staged(stage: Stage, space_id: str, parcel: Parcel) -> str | None:
+def staged(stage: Stage, space_id: str, parcel: Parcel) -> str | None:
     """Stage a parcel to its end, here and there disturbed; give the import, if it came to be."""
     bundle, chunks = parcel
     import_id, disturbed = "", stage.chance(0.5)
