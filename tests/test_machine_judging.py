@@ -13,7 +13,7 @@ from conformance.errors import SuiteFault
 from conformance.exchange import Reply
 from conformance.machine import coverage, freedom, repairs
 from conformance.machine.chains import Chain
-from conformance.machine.comparison import Sight, as_instant, as_set, classification, exact, moment, paired_digest
+from conformance.machine.comparison import Sight, affected, as_instant, as_set, classification, exact, moment, paired_digest
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.invariants import Ledger
 from conformance.machine.judging import Judged
@@ -101,6 +101,32 @@ def test_the_table_names_members_that_there_are() -> None:
 )
 def test_a_comparator_tells_what_differs(compare: Any, expected: Any, seen: Any, alike: bool) -> None:
     assert (compare(Sight(), expected, seen, "") is None) == alike
+
+
+IMPORT = {"type": "import", "id": "i"}
+SPACE = {"type": "space", "id": "s"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "seen", "alike"),
+    [
+        ([IMPORT], [IMPORT], True),
+        ([IMPORT], [IMPORT, SPACE], True),
+        ([IMPORT], [IMPORT, {**SPACE, "revision": 2}], False),
+        ([IMPORT, {**SPACE, "revision": 2}], [IMPORT, SPACE], False),
+        ([], [IMPORT, SPACE], False),
+    ],
+)
+def test_a_pending_activation_may_name_its_space(expected: Any, seen: Any, alike: bool) -> None:
+    assert (affected(Sight(), expected, seen, "") is None) == alike
+
+
+def test_an_activation_that_failed_for_two_reasons_tells_either() -> None:
+    mine, other, third = ({"receipt_id": "r", "error": {"code": code}} for code in ("A", "B", "C"))
+    sight = Sight(failures={"r": frozenset({"A", "B"})})
+    assert freedom.RECEIPT(sight, mine, other, "") is None
+    assert freedom.RECEIPT(sight, mine, third, "") is not None
+    assert freedom.RECEIPT(Sight(), mine, other, "") is not None
 
 
 def test_a_clock_of_the_targets_own_is_not_compared() -> None:

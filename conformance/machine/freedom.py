@@ -18,6 +18,7 @@ from conformance.machine.comparison import (
     as_set,
     classification,
     document,
+    failing,
     free,
     keeping,
     listed,
@@ -101,6 +102,11 @@ FREEDOM: tuple[Row, ...] = (
         "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
         by="repairs: the codes of all reasons, but for the orders that [ref] fixes",
     ),
+    Row(
+        "a failed activation", "code where two reasons meet",
+        "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
+        by="comparison.failing: the codes of all reasons that there were when it settled",
+    ),
     Row("every refusal", "message, further details", "details is an optional open object (section 1).", by="judging.DETAILS"),
     Row(
         "grants.grant", "combined issuance",
@@ -149,7 +155,7 @@ PROFILE = document(_table("profile"))
 _BASIS = document(_table("basis"))
 REFLECTION = keeping("reflection_id", ("created_at", "text"), document(_table("reflection", basis=_BASIS)))
 TRAVELLING = keeping("reflection_id", ("created_at", "text"), document(_table("travelling reflection", basis=_BASIS)))
-RECEIPT = document(_table("receipt"))
+RECEIPT = failing(document(_table("receipt")))
 
 # Each listed document with the member that names it.
 ITEMS: Mapping[str, tuple[str, Comparator]] = {

@@ -7,11 +7,11 @@ and keep one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.oracle import Choices, authority, jobs, steps
+from conformance.oracle import Choices, authority, imports, jobs, steps
 from conformance.oracle.choices import Limits
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space, State, Table
@@ -77,6 +77,8 @@ class Model:
         self.described = described
         # the target's state digests, and what this model calls the same states: ``comparison.Sight`` fills it
         self.digests: dict[str, str] = {}
+        # by receipt, the codes of all reasons for which its pending activation failed
+        self.failures: dict[str, frozenset[str]] = {}
         choices = Choices(
             limits=Limits(**described["limits"]),
             required_profile_kinds=tuple(described["required_profile_kinds"]),
@@ -163,7 +165,25 @@ class Model:
 
     def settle(self, state: State, number: int, space_id: str) -> State:
         """Settle one pending receipt."""
+        space = state.spaces[space_id]
+        if space.jobs[number].op == ACTIVATE:
+            receipt_id = space.receipts.docs[number]["receipt_id"]
+            self.failures[receipt_id] = frozenset(self._reasons(space, space.jobs[number].pinned))
         return self._renamed(jobs.settle_one(state, space_id, number, self.env, self.now), space_id)
+
+    def _reasons(self, space: Space, job: Doc) -> Iterator[str]:
+        """Give the codes for which an activation fails in a space."""
+        held = imports.found(space, job["import_id"])
+        checks: tuple[Callable[[], None], ...] = (
+            lambda: imports.refuse_unfrozen(space),
+            lambda: imports.refuse_unstaged(held),
+            lambda: imports.refuse_other_generation(space, job["expected"]),
+        )
+        for check in checks:
+            try:
+                check()
+            except Refusal as refusal:
+                yield self.bundle.code(refusal.symbol)
 
     def number_of(self, state: State, space_id: str, receipt_id: str) -> int | None:
         """Give the number of a receipt that is pending, None where it is not."""

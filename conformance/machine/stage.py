@@ -55,7 +55,7 @@ class Stage:
         self.roots = {world.space_id: _root(world, number) for number, world in enumerate(homes)}
         self.space_ids = tuple(self.roots)
         self.model = Model(bench.bundle, bench.described(self.world), self.flags)
-        self.sight = Sight(timed=alone and bench.levers.has("clock"), digests=self.model.digests)
+        self.sight = Sight(timed=alone and bench.levers.has("clock"), digests=self.model.digests, failures=self.model.failures)
         self.duo = Duo(self.world, self.model, self.sight, self.flags, watch)
         self.chains = Chains(self.duo)
         self.recalls = Recalls(self.duo)

@@ -49,6 +49,9 @@ def split(stage: Stage) -> None:
     first, second = stage.pick(PAIRS)
     grantee, scope = stage.pick(stage.people), lives.a_place(stage, space_id)
     shape: Doc = {"shared_access": "write"}
+    if stage.chance(0.3) and first != "transfer":
+        # Just not enough for what is shared.
+        shape, scope = {"shared_access": "read"}, {"subject_id": scope["subject_id"]}
     if stage.chance(0.5) and first != "transfer":
         shape = {**shape, "subject_ids": [scope["subject_id"]]}
     for capability in stage.some((first, second), 2):

@@ -67,8 +67,11 @@ def outlive(stage: Stage) -> None:
     end = draws.fraction(stage, shifted(f"{stage.model.now[:19]}Z", 3))
     members = {"capabilities": list(capabilities(stage.model.bundle)), "shared_access": "write", "expires_at": end}
     stage.ask(stage.roots[space_id], "grants.grant", space_id, grantee_id=holder.principal_id, **members)
+    made = stage.ask(holder, "records.create", space_id, kind="note", content={"text": "a"}, scope=scope)
     if stage.sight.timed:
         stage.set_clock(end)
+    if made.error is None:
+        stage.ask(holder, "receipts.get", space_id, receipt_id=made.payload["receipt"]["receipt_id"])
     if exports:
         stage.ask(holder, "exports.get", space_id, export_id=stage.pick(exports), ordinal=0)
     for probe in stage.some(grants.PROBES, 4):
