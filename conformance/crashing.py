@@ -15,9 +15,9 @@ from conformance.exchange import CONTROL_PREFIX, Call, Reply
 from conformance.world import World
 
 RESTART = Call(f"{CONTROL_PREFIX}restart", {"crash": True})
-PLACES = (3, 11, 19)
-"""After so many answers the provider is killed, in one crash after another."""
-FLIGHT = 24
+PLACES = (3, 10, 18)
+"""After so many answers the provider is killed, in one crash after another: no even steps, which a journal's could meet."""
+FLIGHT = 23
 """So many calls are in flight at a crash."""
 
 

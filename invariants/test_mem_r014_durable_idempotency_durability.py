@@ -61,16 +61,17 @@ def test_calls_in_flight_at_a_crash_are_done_once_or_not_at_all(bench: Bench) ->
 
 def test_keys_in_flight_at_a_crash_stay_bound_to_their_payload(bench: Bench) -> None:
     """After a crash an acknowledged key refuses another payload, and one that was not answered is bound by its next use."""
-    world = bench.world()
-    crashed = crash_amid(bench, world, _creations(world), PLACES[0])
-    known = acknowledged(world, crashed)
-    with world.unchanged():
-        for number in known:
-            world.root.must_refuse(scenes.other_payload(crashed.calls[number]), Code.KEY_REUSED)
-    settled(world, crashed)
-    with world.unchanged():
-        for call in crashed.calls:
-            world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)
+    for place in bench.rows(PLACES):
+        world = bench.world()
+        crashed = crash_amid(bench, world, _creations(world), place)
+        known = acknowledged(world, crashed)
+        with world.unchanged():
+            for number in known:
+                world.root.must_refuse(scenes.other_payload(crashed.calls[number]), Code.KEY_REUSED)
+        settled(world, crashed)
+        with world.unchanged():
+            for call in crashed.calls:
+                world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)
 
 
 def test_every_change_in_flight_at_a_crash_is_settled_by_its_key(bench: Bench) -> None:

@@ -7,6 +7,7 @@ variable ``MEMORY_DB`` names. Without a crash each of them is right.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,10 @@ from conformance.serving.entries import HEAD, RECEIPTS, Entry
 from conformance.wire import json_text
 
 FILE = "MEMORY_DB"
-LATE = 8
-"""So many changes are collected before they are written."""
+LATE = 7
+"""So many changes are collected before they are written: no divisor of how many calls are in flight at a crash."""
+GAP_SECONDS = 0.05
+"""So long is the file half written: as a slow disk would have it, and wide enough for a crash to fall into it under any load."""
 
 Facts = dict[str, Any]
 
@@ -55,6 +58,7 @@ class InTwo(Database):
         super()._write_space(space_id, self.shown(first))
         if 0 < len(first) < len(sorted_out) or first != self.shown(first):
             self._file.execute("COMMIT")
+            time.sleep(GAP_SECONDS)
             self._file.execute("BEGIN IMMEDIATE")
         super()._write_space(space_id, sorted_out)
 
