@@ -26,7 +26,7 @@ class NoAnswer(TargetFault, unittest.SkipTest):
 
 
 class CannotTravel(unittest.SkipTest):
-    """A request cannot be carried over this transport at all, by nobody's fault: what needs it is inconclusive here.
+    """A request cannot be carried over this transport at all: none such reaches the provider, what asks for it is not applicable.
 
     It is a ``SkipTest`` only so that hypothesis passes it through at once.
     """

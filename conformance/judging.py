@@ -53,9 +53,7 @@ def judge(error: BaseException) -> Judgement:
                 return Judgement(found.verdict, str(found))
             case Inconclusive():
                 return Judgement(Verdict.INCONCLUSIVE, str(found))
-            case CannotTravel():
-                return Judgement(Verdict.INCONCLUSIVE, str(found))
-            case NotApplicable():
+            case CannotTravel() | NotApplicable():
                 return Judgement(Verdict.NOT_APPLICABLE, str(found))
     return Judgement(Verdict.SUITE_ERROR, f"the suite's own code failed: {blame(error)}")
 

@@ -179,26 +179,27 @@ def test_a_request_refused_for_its_cognition_uses_no_key(bench: Bench, broken: t
     _then(world, world.root, world.root.call("records.create", **members, content=content), "refused for its cognition")
 
 
-REFUSED: tuple[tuple[str, dict[str, Any], Code], ...] = (
-    ("subjects.ensure", {"kind": "app:other"}, Code.WRONG_STATE),
-    ("profile.update", {"expected_revision": 7}, Code.REVISION_AHEAD),
-    ("records.create", {"content": {"text": "\ud800"}}, Code.INVALID_VALUE),
-    ("records.create", {"scope": {"subject_id": "nobody"}}, Code.NOT_FOUND),
-    ("candidates.review", {"candidate_id": "none"}, Code.NOT_FOUND),
-    ("records.delete", {"record_id": "none"}, Code.NOT_FOUND),
-    ("grants.revoke", {"grant_id": "none"}, Code.NOT_FOUND),
-)
-"""(operation, what makes its plain request refused, the code): one thing broken each."""
+REFUSED: Mapping[str, tuple[str, dict[str, Any], Code]] = {
+    "another_kind": ("subjects.ensure", {"kind": "app:other"}, Code.WRONG_STATE),
+    "ahead": ("profile.update", {"expected_revision": 7}, Code.REVISION_AHEAD),
+    "surrogate": ("records.create", {"content": {"text": "\ud800"}}, Code.INVALID_VALUE),
+    "no_subject": ("records.create", {"scope": {"subject_id": "nobody"}}, Code.NOT_FOUND),
+    "no_candidate": ("candidates.review", {"candidate_id": "none"}, Code.NOT_FOUND),
+    "no_record": ("records.delete", {"record_id": "none"}, Code.NOT_FOUND),
+    "no_grant": ("grants.revoke", {"grant_id": "none"}, Code.NOT_FOUND),
+}
+"""By what is wrong: the operation, what makes its plain request refused, the code."""
 
 
-def test_a_request_refused_by_its_handler_uses_no_key(bench: Bench) -> None:
+@pytest.mark.parametrize("wrong", sorted(REFUSED))
+def test_a_request_refused_by_its_handler_uses_no_key(bench: Bench, wrong: str) -> None:
     """Whatever the operation refuses leaves the key free for another body."""
-    for stem, wrong, code in REFUSED:
-        world = bench.world()
-        right = scenes.plain_request(world, stem)
-        if stem == "subjects.ensure":
-            world.root.ensure(right["subject_id"], kind="app:user")
-        call = world.root.call(stem, **right)
-        with world.unchanged():
-            world.root.must_refuse(replace(call, payload={**call.payload, **wrong}), code)
-        _then(world, world.root, call, "refused by its handler")
+    world = bench.world()
+    stem, broken, code = REFUSED[wrong]
+    right = scenes.plain_request(world, stem)
+    if stem == "subjects.ensure":
+        world.root.ensure(right["subject_id"], kind="app:user")
+    call = world.root.call(stem, **right)
+    with world.unchanged():
+        world.root.must_refuse(replace(call, payload={**call.payload, **broken}), code)
+    _then(world, world.root, call, "refused by its handler")

@@ -32,6 +32,7 @@ from conformance.connect.identity import PURPOSE, Identity, Untrusted, check_sig
 from conformance.crashing import Crashed, crash_amid, settled
 from conformance.errors import BadTarget, CannotTravel, NoAnswer, TargetFault
 from conformance.exchange import Call
+from conformance.judging import judge
 from conformance.levers import control, hello
 from conformance.runner import Order, run
 from conformance.serving.sockets import listening
@@ -308,8 +309,9 @@ def test_calls_at_once_are_paired(shim: Connect) -> None:
 
 
 def test_what_has_no_canonical_form_cannot_travel(shim: Connect) -> None:
-    with pytest.raises(CannotTravel):
+    with pytest.raises(CannotTravel) as stopped:
         shim.send(Call("memory.describe", {"extensions": {"x": {"y": "\ud800"}}}, "c", FLAGS))
+    assert judge(stopped.value).verdict is Verdict.NOT_APPLICABLE
     assert hello(shim).name == "oracle"
 
 
