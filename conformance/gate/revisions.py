@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import subprocess
-import tarfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -71,10 +71,10 @@ def _at(revision: str, directory: str | None, text: str) -> Iterator[Path]:
         )
     top, inside = _repository(directory, text)
     _git(top, text, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    packed = _git(top, text, "archive", "--format=tar", f"{revision}:{inside}" if inside else revision)
+    packed = _git(top, text, "archive", "--format=zip", f"{revision}:{inside}" if inside else revision)
     with TemporaryDirectory(prefix="schemas-") as room:
-        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-            archive.extractall(room, filter="data")
+        with zipfile.ZipFile(io.BytesIO(packed)) as archive:  # tarfile cannot be told to be careful in the first 3.11
+            archive.extractall(room)
         yield Path(room)
 
 
