@@ -167,6 +167,14 @@ def revision(stage: Stage, actual: int | None) -> int:
     return max(1, stored + stage.pick((-1, 1, 1, 2, -2, 7)))
 
 
+def other_revision(stage: Stage, stored: int | None) -> int:
+    """Draw an expected revision that is not the stored one (None: nothing is stored): behind, ahead or far from it."""
+    if stored is None:
+        return stage.pick((1, 2, 7))
+    near = [stored + step for step in (-1, -1, 1, 1, 2, 7) if stored + step > 0]
+    return stage.pick(near)
+
+
 # -- grants
 
 

@@ -20,6 +20,7 @@ from conformance.machine.acts import (
     lives,
     records,
     retries,
+    revisions,
     shadows,
     spaces,
     storms,
@@ -95,6 +96,7 @@ ACTS: tuple[Act, ...] = (
         (retries.replay, 1.6), (retries.old_replay, 0.6), (retries.refused_again, 0.8), (retries.conflict, 0.6),
         (retries.borrowed_key, 1.0), (retries.get_receipt, 1.2), (retries.wear_out, 0.02),
     ),
+    *_acts("revisions", (revisions.wrong, 0.6)),
     *_acts("gates", (storms.freeze_and_try, 0.8), (storms.fence_and_try, 1.0)),
     *_acts("cursors", (edges.begin_chain, 0.7), (edges.go_on, 0.7), (edges.misuse, 0.4)),
     *_acts("dispatch", (edges.stopped, 0.4)),
@@ -113,7 +115,16 @@ BY_NAME: Mapping[str, Act] = {f"{act.family}.{act.name}": act for act in ACTS}
 # How much more often a family is done under a focus; families that are not named keep their weight.
 FOCI: Mapping[str, Mapping[str, float]] = {
     "grants": {"grants": 4, "levers": 2, "disclosure": 2, "retries": 0.6, "transfer": 0.3, "reflections": 0.3, "crowds": 0.2},
-    "cas": {"crowds": 5, "records": 2, "profiles": 2.5, "candidates": 2, "spaces": 1.5, "grants": 0.5, "transfer": 0.3},
+    "cas": {
+        "crowds": 5,
+        "records": 2,
+        "profiles": 2.5,
+        "candidates": 2,
+        "spaces": 1.5,
+        "revisions": 4,
+        "grants": 0.5,
+        "transfer": 0.3,
+    },
     "idempotency": {"retries": 5, "crowds": 2, "dispatch": 2, "levers": 1.5, "grants": 0.6},
     "tombstones": {"records": 3, "candidates": 1.5, "transfer": 1.6, "reflections": 1.5, "grants": 0.4, "crowds": 0.3},
     "transfer": {"transfer": 7, "reflections": 1.5, "grants": 0.5, "crowds": 0.2, "levers": 1.5},

@@ -28,9 +28,21 @@ UNLISTED = "somebody"
 def begin_chain(stage: Stage) -> None:
     """Ask for the first page of a list, one item long; the rest comes later, or never."""
     space_id = stage.space_id()
+    begun(stage, stage.someone(space_id), space_id)
+
+
+def begun(stage: Stage, actor: Actor, space_id: str) -> Chain:
+    """Ask for the first page of some list, one item long."""
     stem, members = stage.pick(_lists(stage))
-    chain = Chain(stage.someone(space_id), f"memory.{stem}", stage.request(stem, space_id, members))
+    chain = Chain(actor, f"memory.{stem}", stage.request(stem, space_id, members))
     stage.chains.page(chain, {"limit": 1})
+    return chain
+
+
+def gone_on(stage: Stage, chain: Chain) -> None:
+    """Ask for the next page of a chain, if it has one."""
+    if chain.cursor:
+        stage.chains.page(chain, {"limit": 1})
 
 
 def _lists(stage: Stage) -> list[tuple[str, Mapping[str, Any]]]:

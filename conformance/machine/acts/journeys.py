@@ -7,7 +7,7 @@ happens between the export and the activation, which step is disturbed, and what
 from __future__ import annotations
 
 from conformance.machine import draws, forgery
-from conformance.machine.acts import lives, storms, transfer
+from conformance.machine.acts import edges, lives, storms, syntheses, transfer
 from conformance.machine.stage import Stage
 from conformance.oracle import fences, imports
 from conformance.oracle.state import Doc
@@ -63,18 +63,9 @@ def _reflected(stage: Stage, space_id: str, scope: Doc) -> None:
     if "memory.reflections.generate" not in stage.served or stage.duo.held:
         return
     _root(stage, space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
-    for kind in stage.model.described["required_profile_kinds"]:
-        if (scope["subject_id"], kind) not in stage.space(space_id).profiles:
-            members = {"subject_id": scope["subject_id"], "kind": kind, "expected_revision": None}
-            _root(stage, space_id, "profile.update", **members, content={"text": "a"})
-    _root(stage, space_id, "reflections.generate", selection=_selection(stage, scope))
-
-
-def _selection(stage: Stage, scope: Doc) -> Doc:
-    """Select everything, or the placement alone: what lies elsewhere does not make such a reflection stale."""
-    if "context_id" in scope and stage.chance(0.5):
-        return {"subject_id": scope["subject_id"], "mode": "contexts", "context_ids": [scope["context_id"]]}
-    return {"subject_id": scope["subject_id"], "mode": stage.pick(("all_authorized", "shared"))}
+    syntheses.completed(stage, space_id, scope["subject_id"])
+    # What lies elsewhere does not make a reflection over the placement alone stale.
+    _root(stage, space_id, "reflections.generate", selection=syntheses.over(stage, scope))
 
 
 def exported(stage: Stage, space_id: str) -> Parcel | None:
@@ -132,6 +123,8 @@ def staged(stage: Stage, space_id: str, parcel: Parcel) -> str | None:
         if made is None:
             return None
         import_id = import_id or made
+        if disturbed and ordinal + 1 < len(chunks) and stage.chance(DISTURBED):
+            _activate(stage, space_id, import_id)
     if disturbed and len(chunks) > 1 and stage.chance(0.5):
         _send(stage, space_id, bundle, stage.pick(chunks[1:]), import_id)
     return import_id or None
@@ -148,7 +141,10 @@ def _activated(stage: Stage, space_id: str, import_id: str) -> None:
     storms.switch(stage, space_id, fences.ACTIVE)
     if stage.chance(0.35):
         _fail(stage, space_id, import_id)
+    chains = [edges.begun(stage, stage.roots[space_id], space_id) for _ in range(stage.random.randint(0, 2))]
     _activate(stage, space_id, import_id)
+    for chain in chains:
+        edges.gone_on(stage, chain)
     if stage.chance(0.4):
         _activate(stage, space_id, import_id)
     storms.switch(stage, space_id, fences.FROZEN)

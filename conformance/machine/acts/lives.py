@@ -11,6 +11,7 @@ from typing import Any
 
 from conformance.machine import draws
 from conformance.machine.acts import storms
+from conformance.machine.duo import Actor
 from conformance.machine.stage import Stage
 from conformance.oracle import fences
 from conformance.oracle.state import Doc
@@ -67,7 +68,7 @@ def _born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
     if stage.chance(0.5):
         seen = _root(stage, space_id, "records.create", **members)
         return _made(stage, space_id, seen, 0)
-    author = stage.someone(space_id)
+    author = _author(stage, space_id, scope)
     seen = stage.ask(author, "capture", space_id, **members)
     if seen.error is not None:
         return None
@@ -78,6 +79,16 @@ def _born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
     if record is not None:
         stage.ask(author, "records.get", space_id, record_id=record["record_id"])
     return record
+
+
+def _author(stage: Stage, space_id: str, scope: Doc) -> Actor:
+    """Pick who captures; perhaps give it to somebody, and nothing else."""
+    if stage.chance(0.6):
+        return stage.someone(space_id)
+    author = min(stage.people, key=lambda one: len(stage.space(space_id).grants.of(one.principal_id)))
+    members = {"capabilities": ["capture"], "subject_ids": [scope["subject_id"]], "shared_access": "write"}
+    _root(stage, space_id, "grants.grant", grantee_id=author.principal_id, **members)
+    return author
 
 
 def _made(stage: Stage, space_id: str, seen: Any, place: int) -> Doc | None:

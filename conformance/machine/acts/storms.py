@@ -17,11 +17,14 @@ Try = Callable[[Stage, str, Doc], None]
 
 
 def freeze_and_try(stage: Stage) -> None:
-    """Freeze a space, try several writes and reads, and mostly unfreeze it."""
-    space_id = stage.space_id()
+    """Freeze a space, perhaps with something pending, try several writes and reads, and mostly unfreeze it."""
+    space_id, scope = stage.space_id(), draws.scope(stage)
+    waits = stage.chance(0.4) and _left_waiting(stage, space_id, scope)
     switch(stage, space_id, fences.ACTIVE)
     for _ in range(TRIES):
-        _try(stage, space_id, draws.scope(stage))
+        _try(stage, space_id, scope if stage.chance(0.5) else draws.scope(stage))
+    if waits:
+        stage.hold(False)
     if stage.chance(0.75):
         switch(stage, space_id, fences.FROZEN)
 
@@ -48,9 +51,28 @@ def fence_and_try(stage: Stage) -> None:
         expected = 1 if found is None else found["revision"]
         target = {"target": {"type": "subject", "subject_id": scope["subject_id"]}, "expected_revision": expected}
     action = "archive" if "expected_revision" in target and stage.chance(0.2) else "fence"
+    if stage.chance(0.4):
+        syntheses.completed(stage, space_id, scope["subject_id"])
+    waits = stage.chance(0.2) and _left_waiting(stage, space_id, scope)
     stage.ask(stage.roots[space_id], "subjects.fence", space_id, **target, action=action)
     for _ in range(TRIES):
         _try(stage, space_id, scope if stage.chance(0.8) else draws.scope(stage, scope["subject_id"]))
+    if waits:
+        stage.hold(False)
+
+
+def _left_waiting(stage: Stage, space_id: str, scope: Doc) -> bool:
+    """Hold what may be pending, and leave a generation over a placement and perhaps an export pending; say whether it is held."""
+    if stage.duo.held or not (stage.alone and stage.bench.levers.has("hold")):
+        return False
+    switch(stage, space_id, fences.FROZEN)
+    _root(stage, space_id, "subjects.ensure", subject_id=scope["subject_id"])
+    syntheses.completed(stage, space_id, scope["subject_id"])
+    stage.hold(True)
+    _generation(stage, space_id, scope)
+    if stage.chance(0.5):
+        _export(stage, space_id, scope)
+    return True
 
 
 def _try(stage: Stage, space_id: str, scope: Doc) -> None:
@@ -129,8 +151,7 @@ def _profile(stage: Stage, space_id: str, scope: Doc) -> None:
 
 def _generation(stage: Stage, space_id: str, scope: Doc) -> None:
     if "memory.reflections.generate" in stage.served:
-        selection = {"subject_id": scope["subject_id"], "mode": "all_authorized"}
-        _root(stage, space_id, "reflections.generate", selection=selection)
+        _root(stage, space_id, "reflections.generate", selection=syntheses.over(stage, scope))
 
 
 def _reads(stage: Stage, space_id: str, scope: Doc) -> None:
@@ -156,8 +177,15 @@ def _export(stage: Stage, space_id: str, _scope: Doc) -> None:
         _root(stage, space_id, "exports.create")
 
 
+def _switched_again(stage: Stage, space_id: str, _scope: Doc) -> None:
+    """Freeze what is frozen, unfreeze what is not."""
+    facts = stage.space(space_id).facts
+    stem = "spaces.freeze" if facts["state"] == fences.FROZEN else "spaces.unfreeze"
+    _root(stage, space_id, stem, expected_revision=facts["revision"])
+
+
 TRIED: tuple[Try, ...] = (
-    _material, _record, _record, _candidate, _subject, _context, _profile, _generation, _reads, _grants, _export,
+    _material, _record, _record, _candidate, _subject, _context, _profile, _generation, _reads, _grants, _export, _switched_again,
 )  # fmt: skip
 
 PENDABLE: tuple[tuple[str, Callable[[Stage], None]], ...] = (

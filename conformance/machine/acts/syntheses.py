@@ -31,12 +31,22 @@ def get_profile(stage: Stage) -> None:
 
 def complete(stage: Stage) -> None:
     """Write, as root, every required profile kind of a subject that lacks it."""
-    space_id = stage.space_id()
-    subject_id, root = draws.subject(stage), stage.roots[space_id]
+    completed(stage, stage.space_id(), draws.subject(stage))
+
+
+def completed(stage: Stage, space_id: str, subject_id: str) -> None:
+    """Write, as root, every required profile kind that this subject lacks."""
     for kind in stage.model.described["required_profile_kinds"]:
         if (subject_id, kind) not in stage.space(space_id).profiles:
             members = {"subject_id": subject_id, "kind": kind, "content": {"text": "a"}, "expected_revision": None}
-            stage.ask(root, "profile.update", space_id, **members)
+            stage.ask(stage.roots[space_id], "profile.update", space_id, **members)
+
+
+def over(stage: Stage, scope: Doc) -> Doc:
+    """Select everything of a placement's subject, or the placement alone."""
+    if "context_id" in scope and stage.chance(0.5):
+        return {"subject_id": scope["subject_id"], "mode": "contexts", "context_ids": [scope["context_id"]]}
+    return {"subject_id": scope["subject_id"], "mode": stage.pick(("all_authorized", "shared"))}
 
 
 def _basis(stage: Stage, space_id: str) -> dict[str, Any]:
