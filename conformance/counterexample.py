@@ -41,9 +41,7 @@ class Kind(StrEnum):
     LACKS = "lacks"
     SEALED = "sealed"
     ITEMS = "items"
-    SAME = "same"
     ONE_COMMITS = "one_commits"
-    IN_TURN = "in_turn"
     CHECK = "check"
 
 
@@ -99,26 +97,22 @@ class Expectation:
 
     A part ``[record_id=$record1]`` of a pointer is the item of a list with that member.
 
-    - ``accepted``: it succeeds; ``refused``: with one of ``codes`` and with these ``details``.
+    - ``accepted``: it succeeds; ``refused``: with one of ``codes``.
     - ``form``: the answer is of the contract's form (schema, code, retry class).
     - ``member``: the member at ``pointer`` is ``value``; ``absent``: there is none; ``fresh``: it stands in no earlier answer;
       ``at_most``: it is a number, or a list so long, of ``value`` at most; ``holds``: it is a list with ``value`` in it;
       ``lacks``: without; ``sealed``: it is the digest of the rest of the object that it is in.
     - ``items``: the list at ``pointer`` holds exactly ``value``, in any order; told by their member ``by``, where given.
-    - ``same``: the member at ``pointer`` ("": the whole answer) is that of the call ``other``.
     - ``one_commits``: exactly one of ``calls`` succeeds.
-    - ``in_turn``: the answers of ``calls`` are those of some order of them, one after another.
     - ``check``: the check that found it passes (where it cannot be judged from these calls).
     """
 
     kind: Kind
     call: int = 0
     codes: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
     pointer: str = ""
     value: Any = None
     by: str = ""
-    other: int = 0
     calls: tuple[int, ...] = ()
 
 
@@ -129,6 +123,7 @@ class Counterexample:
     ``flags`` and ``controls`` are what a target must offer so that the calls can be sent. ``failed`` of ``runs`` repetitions
     showed it again. ``oracle`` names the provider on which the expectation was seen to hold. ``materials`` are named values,
     export bundles and chunks above all, that payloads name by their symbol. ``seed`` and ``profile`` repeat the check.
+    ``unreduced`` says what stopped its being made short, "" where nothing did.
     """
 
     rule: str
@@ -150,6 +145,7 @@ class Counterexample:
     suite: str = ""
     seed: int = 0
     profile: str = ""
+    unreduced: str = ""
 
     @property
     def flaky(self) -> bool:
@@ -234,9 +230,7 @@ PINNED: Mapping[Kind, Sequence[str]] = MappingProxyType(
         Kind.LACKS: ("call", "pointer", "value"),
         Kind.SEALED: ("call", "pointer"),
         Kind.ITEMS: ("call", "pointer", "value"),
-        Kind.SAME: ("call", "pointer", "other"),
         Kind.ONE_COMMITS: ("call", "calls"),
-        Kind.IN_TURN: ("call", "calls"),
         Kind.CHECK: ("call",),
     }
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 from conformance.counterexample import Counterexample, Expectation, Kind, Said, shown_by
 from conformance.disagreement import Comparison, Difference
+from conformance.errors import blame
 from conformance.exchange import CONTROL_PREFIX
 from conformance.expectations import judge
 from conformance.histories import History
@@ -73,6 +74,10 @@ class Maker:
         told = draft if 0 < len(draft.calls) <= MOST_TOLD else replace(draft, calls=(), callers=(), spaces=(), materials={})
         return replace(told, expectation=Expectation(Kind.CHECK, max(0, len(told.calls) - 1)), seen=failure.seen)
 
+    def alone(self, failure: Failure, about: About, error: BaseException) -> Counterexample:
+        """Return the counterexample of a failed check without calls: the check itself is to be run again, ``error`` is told."""
+        return replace(_draft(Script(), about), expectation=Expectation(Kind.CHECK), seen=failure.seen, unreduced=blame(error))
+
     def of_calls(self, draft: Counterexample, failure: Failure) -> Counterexample | None:
         """Return the counterexample in a list of calls, None where it shows no difference that can be judged."""
         wanted = _wanted(self._bundle, failure)
@@ -80,10 +85,25 @@ class Maker:
             cut = replace(draft, calls=draft.calls[: _group_end(draft.calls, difference.call)])
             if self._shows(cut, difference, wanted) is None:
                 continue
-            reduced = replace(cut, calls=reduce(cut.calls, self._test(cut, difference, wanted), self._budget(), _given(cut)))
-            if (found := self._finished(reduced, difference, wanted)) is not None:
+            if (found := self._finished(self._reduced(cut, difference, wanted), difference, wanted)) is not None:
                 return found
         return None
+
+    def _reduced(self, cut: Counterexample, difference: Difference, wanted: Sequence[str]) -> Counterexample:
+        """Make the calls fewer; where something goes wrong meanwhile, keep the fewest so far and say what it was."""
+        fewest = cut.calls
+
+        def fails(calls: Sequence[Said]) -> bool:
+            nonlocal fewest
+            shown = self._shows(replace(cut, calls=tuple(calls)), difference, wanted) is not None
+            fewest = tuple(calls) if shown else fewest
+            return shown
+
+        try:
+            return replace(cut, calls=reduce(cut.calls, fails, self._budget(), _given(cut)))
+        except Exception as error:
+            # Whatever it is, what was found is not lost for it, and it is told.
+            return replace(cut, calls=fewest, unreduced=blame(error))
 
     def _budget(self) -> Budget:
         return Budget(self._tries, self._seconds)
@@ -109,9 +129,6 @@ class Maker:
     def _shows(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Difference | None:
         """Return the difference of the same shape at the last call."""
         return _alike(self._differences(example, wanted), difference, example)
-
-    def _test(self, cut: Counterexample, difference: Difference, wanted: Sequence[str]) -> Any:
-        return lambda calls: self._shows(replace(cut, calls=calls), difference, wanted) is not None
 
     # -- the end
 

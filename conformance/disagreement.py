@@ -1,4 +1,4 @@
-"""Where the answers of two providers to the same calls differ, beyond what the contract leaves open.
+"""Where the answers of two providers to the same calls differ, beyond what the contract leaves open (``machine.freedom``).
 
 Ids, digests and cursors are paired as they come: what is new on both sides is the same thing, what is known must be the same
 again. Times are compared only with themselves: what stays on one side stays on the other. Lists without order are sets.
@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.counterexample import Kind
+from conformance.machine import freedom
+from conformance.machine.comparison import COGNITION, as_set, free, moment, signal
 from conformance.rehearsal import Answered, Heard
 from conformance.symbols import OWN_DIGESTS, START, escaped, is_own_digest, since
 from conformance.wire.bundle import Bundle
@@ -20,31 +22,20 @@ from conformance.wire.canonical import NotCanonical, digest, same
 from conformance.wire.vocabulary import Code
 
 KEYED: Mapping[str, str] = MappingProxyType(
-    {
-        "records": "record_id",
-        "candidates": "candidate_id",
-        "grants": "grant_id",
-        "spaces": "space_id",
-        "documents": "kind",
-        "profiles": "kind",
-        "reflections": "reflection_id",
-    }
+    {**{name: key for name, (key, _) in freedom.ITEMS.items()}, "documents": "kind", "profiles": "kind"}
 )
 """The members of answers that list objects, with what names an object there."""
-SETS = frozenset({"fenced_context_ids", "missing_kinds", "missing_required_kinds", "capabilities", "subject_ids", "context_ids"})
+SETS = freedom.members(as_set) - KEYED.keys()
 """Lists of texts whose order says nothing."""
-FREE = frozenset(
-    {
-        "message",
-        "limits",
-        "required_profile_kinds",
-        "engine_policy_version",
-        "protocol_version",
-        "cognition_dimensions",
-        "next_cursor",
-    }
+CLOCKED = freedom.members(moment)
+"""Timestamps that say when something happened: two providers never say the same."""
+OWN = frozenset({"message", "next_cursor"})
+"""Members that are the provider's own in every answer (protocol.md sections 1 and 7, Lists)."""
+TELLING: Mapping[str, str] = MappingProxyType({"describe": "protocol_version", "reflection": "reflection_id"})
+"""Objects of which whole members are left open (``freedom.FREEDOM``), with a member that tells such an object."""
+LEFT_OPEN: Mapping[str, frozenset[str]] = MappingProxyType(
+    {"describe": freedom.members_of("describe"), "reflection": freedom.members_of("reflection", free)}
 )
-"""Members that are the provider's own (protocol.md section 4, memory.describe; section 7, Lists)."""
 DETAILS = ("reason", "field", "expected_revision", "actual_revision", "missing_kinds")
 """The details of an error that the contract determines."""
 _MADE = re.compile(r"(?:^|_)(?:ids?|by|digests?)$")
@@ -133,7 +124,7 @@ class Comparison:
             return False
         code = self._bundle.code
         both = {target.outcome, model.outcome}
-        if both <= {code(Code.NOT_AUTHORIZED), code(Code.NOT_FOUND)}:
+        if any(both <= {code(symbol), code(other)} for symbol, other in freedom.EITHER.items()):
             return True
         if "cognition_filter" in target.call.payload and both <= {code(Code.FLAG_NOT_NEGOTIATED), code(Code.MALFORMED_REQUEST)}:
             return True
@@ -193,7 +184,7 @@ class Comparison:
                     yield Difference(number, Kind.ABSENT, where, None, target[name])
             elif name not in target:
                 yield Difference(number, Kind.MEMBER, where, model[name], None)
-            elif name == "signals":
+            elif name == "classification":
                 yield from self._signals(number, where, target[name], model[name])
             else:
                 yield from self._values(number, where, target[name], model[name])
@@ -201,17 +192,16 @@ class Comparison:
     def _is_free(self, name: str, place: Place, model: Mapping[str, Any]) -> bool:
         inside = _VERBATIM & {part for part in place if isinstance(part, str)}
         return not inside and (
-            name in FREE
-            or (name.endswith("_at") and name != "expires_at")
-            or (name == "label" and "signals" in model)
-            or (name == "capabilities" and "protocol_version" in model)
-            or (name == "text" and "reflection_id" in model)
+            name in OWN
+            or name in CLOCKED
+            or any(name in LEFT_OPEN[of] for of, telling in TELLING.items() if telling in model)
             or (name == "expires_at" and START in self._model.bound)
         )
 
-    def _signals(self, number: int, place: Place, target: list[str], model: list[str]) -> Iterator[Difference]:
-        if ("cognition" in target) != ("cognition" in model):
-            yield Difference(number, Kind.HOLDS if "cognition" in model else Kind.LACKS, place, "cognition", target)
+    def _signals(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        if signal(target) != signal(model):
+            kind = Kind.HOLDS if signal(model) else Kind.LACKS
+            yield Difference(number, kind, (*place, "signals"), COGNITION, target["signals"])
 
     def _seals(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
         for name in OWN_DIGESTS:
@@ -225,7 +215,7 @@ class Comparison:
             return
         owner += f" {model.get('kind')}" if "content_digest" in model else ""
         for name in sorted(set(model) & set(target)):
-            if not name.endswith("_at"):
+            if name not in CLOCKED and name != "expires_at":
                 continue
             before = self._times.get((owner, name))
             if name == "expires_at":

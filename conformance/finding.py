@@ -48,6 +48,9 @@ class Finder:
         maker = Maker(self._bundle, Stage(opened, self._bundle), self._oracle(), seconds=min(SECONDS, self._left))
         try:
             return maker.of_history(history, failure, about) or maker.of_check(history, failure, about)
+        except Exception as error:
+            # The failure counts, whatever becomes of its counterexample.
+            return maker.alone(failure, about, error)
         finally:
             self._left -= time.monotonic() - began
 

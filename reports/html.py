@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,16 +18,21 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.counterexample import Counterexample, Kind
 from conformance.verdict import CheckResult, RuleResult, RunResult, Verdict
 from reports.calls import Call, calls
 from reports.counts import counts
 from reports.marked import LONGEST_WHOLE, marked
+from reports.shell import curl_lines, json_lines
 from reports.words import NAME, again, bad_checks, clean, expected, file_name, replay, sentence
 
 MOST_TOLD = 700_000
 """So many characters of calls and values at the most are in the page; of the failures after them there is the reason."""
 LAST_CALLS = 12
+LONGEST_SHELL = 20_000
+"""So many characters of shell lines at the most stand in the page; the command that prints them is told in any case."""
 _PARTS = "templates"
+_SHELLS: Mapping[str, Callable[[Counterexample], Iterator[str]]] = {"curl": curl_lines, "stdio": json_lines}
 _SIGNS: Mapping[Verdict, str] = {
     Verdict.PASS: "✓",
     Verdict.FAIL: "✗",
@@ -54,6 +59,15 @@ class Failure:
         """What must be so, in words, where a counterexample says it."""
         found = self.check.counterexample
         return "" if found is None else expected(found.expectation)
+
+    @property
+    def shells(self) -> Sequence[tuple[str, str]]:
+        """The calls of the counterexample as lines for a shell, each form with its name; none where they are too long."""
+        found = self.check.counterexample
+        if found is None or found.expectation.kind is Kind.CHECK:
+            return ()
+        told = [(name, "\n".join(lines(found))) for name, lines in _SHELLS.items()]
+        return [(name, text) for name, text in told if len(text) <= LONGEST_SHELL]
 
     @property
     def download(self) -> str:
@@ -142,6 +156,7 @@ def _told(found: Sequence[Failure]) -> int:
     size = 0
     for number, failure in enumerate(found):
         size += 2_000 + sum(_size(call.payload) + _size(call.answer) for call in failure.calls) + len(failure.download)
+        size += sum(2 * len(text) for _, text in failure.shells)
         if size > MOST_TOLD:
             return max(1, number)
     return len(found)

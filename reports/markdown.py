@@ -85,6 +85,8 @@ def _failure(rule: RuleResult, check: CheckResult, result: RunResult) -> Iterato
         yield f"- **seen** {_code(short(check.failure.seen, LONGEST_VALUE))}"
         if check.failure.pointer:
             yield f"- **at** {_code(check.failure.pointer)}"
+    if check.counterexample is not None and check.counterexample.unreduced:
+        yield f"- **unreduced** {_text(check.counterexample.unreduced)}"
     command = replay(check, result) if check.counterexample is not None else again(rule, result)
     yield f"- **again** {_code(command)}"
     yield ""

@@ -177,6 +177,8 @@ def _lines(check: CheckResult, rule: RuleResult) -> Iterator[tuple[str, str]]:
         yield "seen", short(failure.seen, LONGEST_VALUE)
     if failure is not None and failure.pointer not in WHOLE:
         yield "at", failure.pointer
+    if check.counterexample is not None and check.counterexample.unreduced:
+        yield "unreduced", check.counterexample.unreduced
     if check.verdict is Verdict.SUITE_ERROR and check.traceback:
         yield "traceback", "\n".join(check.traceback.splitlines()[-12:])
 

@@ -102,6 +102,37 @@ def test_it_is_repeated_to_confirm_it(last: str, failed: int | None, stages: dic
     assert found is None or found.flaky == (failed != 3)
 
 
+class Breaking:
+    """A stage that breaks at some of its performances, counted from 1."""
+
+    def __init__(self, stage: Stage, breaks: range) -> None:
+        self.levers = stage.levers
+        self.started = stage.started
+        self.times = 0
+        self._stage = stage
+        self._breaks = breaks
+
+    def perform(self, found: Counterexample) -> Any:
+        self.times += 1
+        if self.times in self._breaks:
+            raise KeyError("x")
+        return self._stage.perform(found)
+
+
+def test_what_breaks_in_the_reduction_is_told_and_what_was_reached_is_kept(stages: dict[str, Stage]) -> None:
+    """The third performance is the first of the reduction; then some shorter lists were seen to show it."""
+    for first in (3, 6):
+        breaking: Any = Breaking(stages[FAULT], range(first, first + 1))
+        found = Maker(CONTRACT, breaking, stages[ORACLE], seconds=60).of_calls(padded(), Failure("it moved"))
+        assert found is not None
+        assert found.unreduced == "KeyError: 'x'"
+        assert len(PROMOTED.calls) < len(found.calls) <= len(padded().calls) - (first > 3)
+        assert (found.runs, found.failed) == (3, 3)
+        assert replayed(found, stages[FAULT]).status is Status.FAILED
+        assert replayed(found, stages[ORACLE]).status is Status.FIXED
+        assert Counterexample.of_json(json.loads(json.dumps(found.to_json()))) == found
+
+
 # -- from what was heard
 
 
@@ -187,6 +218,18 @@ def test_a_run_saves_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     wrong = str(tmp_path / "file" / "c")
     assert main(["run", target, "--rules", "R003", "--profile", "smoke", "-n", "0", "-q", "--counterexamples", wrong]) == 3
     assert "a counterexample cannot be written" in capsys.readouterr().err
+
+
+def test_a_failure_counts_whatever_becomes_of_its_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_given: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr(Maker, "of_history", broken)
+    result = run(Order("python:tests.faults:r003_empty_credential_is_root", "smoke", stop_early=True), [named("R003")])
+    check = next(check for check in result.checks if check.verdict is Verdict.FAIL)
+    assert check.counterexample is not None
+    assert (check.counterexample.expectation.kind, check.counterexample.check) == (Kind.CHECK, check.check_id)
+    assert check.counterexample.unreduced == "KeyError: 'x'"
 
 
 # -- symbols

@@ -16,6 +16,7 @@ import pytest
 from conformance.cli import main
 from conformance.commands import fuzz_options
 from conformance.counterexample import Counterexample
+from conformance.counterexamples import Maker
 from conformance.errors import BadInput
 from conformance.fuzz.corpus import Corpus, Entry, open_corpus
 from conformance.fuzz.crew import run
@@ -104,6 +105,24 @@ def test_a_wrong_provider_is_found_reduced_and_saved(tmp_path: Path, capsys: pyt
     assert examples
     assert all(example.failed == example.runs > 0 for example in examples)
     assert min(len(example.calls) for example in examples) <= 6
+
+
+def test_a_finding_counts_whatever_becomes_of_its_counterexample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_given: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr(Maker, "of_history", broken)
+    assert main(["fuzz", FAULT, "--focus", "cas", "--calls", "60", "-n", "0", "--findings", str(tmp_path)]) == 3
+    said = capsys.readouterr()
+    assert "not reduced: KeyError: 'x'" in said.out
+    assert f"saved in {tmp_path}\n" in said.out
+    assert "replay" not in said.out
+    assert "no counterexample of" in said.err
+    saved = [json.loads(path.read_text("utf-8")) for path in tmp_path.glob("*.json")]
+    assert saved
+    assert all(one["legs"] and one["counterexample"] is None and one["unreduced"] == "KeyError: 'x'" for one in saved)
 
 
 def test_a_right_provider_exits_with_0(capsys: pytest.CaptureFixture[str]) -> None:

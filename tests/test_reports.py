@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from reports import badge, html, json_file, junit, markdown
 from reports.calls import calls
 from reports.counts import counts
 from reports.marked import marked
+from reports.shell import curl_lines, json_lines
 from reports.terminal import Loudness, summary
 from reports.writers import FORMATS, report_named
 from tests.result_samples import FACTS, FAILED, MIXED, TRAVELS, big, check
@@ -237,6 +239,28 @@ def test_a_waiver_s_link_leads_nowhere_but_into_the_web() -> None:
         for rule in WAIVED.rules
     )
     assert not any("javascript" in link for link in Page(html.render(replace(WAIVED, rules=rules))).links)
+
+
+def test_the_page_shows_the_calls_as_shell_lines() -> None:
+    assert TRAVELS.counterexample is not None
+    text = unescape(html.render(MIXED))
+    for lines in (curl_lines(TRAVELS.counterexample), json_lines(TRAVELS.counterexample)):
+        assert all(line in text for line in lines)
+    assert text.count('<details class="shell">') == 2
+    long = replace(TRAVELS.counterexample, what="x" * html.LONGEST_SHELL)
+    assert '<details class="shell">' not in html.render(replace(GOOD, rules=(_rule_of(replace(TRAVELS, counterexample=long)),)))
+
+
+def _rule_of(check: CheckResult) -> RuleResult:
+    return RuleResult("MEM-R001", "Durable envelope", "It is.", (check,))
+
+
+def test_what_stopped_the_reduction_is_told() -> None:
+    assert TRAVELS.counterexample is not None
+    whole = replace(TRAVELS, counterexample=replace(TRAVELS.counterexample, unreduced="KeyError: 'x<y'"))
+    result = replace(GOOD, rules=(_rule_of(whole),))
+    for text in (unescape(html.render(result)), unescape(markdown.render(result)), printed(result)):
+        assert "KeyError: 'x<y'" in text
 
 
 def test_the_page_of_5000_checks_stays_below_3_mb() -> None:

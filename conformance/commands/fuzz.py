@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from conformance.commands.here import find_modules_here
 from conformance.errors import BadInput, BadUsage
@@ -68,6 +69,6 @@ def _seconds(options: Namespace) -> float | None:
 def _say(outcome: Outcome, order: Order, folder: Path | None) -> None:
     console = Console(highlight=False)
     for part in summary(outcome, order, folder):
-        console.print(part)
+        console.print(part, soft_wrap=isinstance(part, Text))
     for trouble in outcome.troubles:
         sys.stderr.write(f"memory-conformance: the suite is at fault: {trouble}\n")

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from conformance.counterexample import SUFFIX
 from conformance.fuzz.crew import Look, Outcome
 from conformance.fuzz.findings import Finding, name_of
 from conformance.fuzz.order import Order
@@ -62,16 +63,27 @@ def summary(outcome: Outcome, order: Order, folder: Path | None) -> Iterator[Tab
         for finding in found:
             table.add_row(finding.rule, finding.op, finding.reason, str(finding.times), _calls(finding))
         yield table
+        yield from (Text(f"{finding.rule} {finding.op} {finding.reason}: {why}") for finding in found if (why := _why(finding)))
     yield Text(line(outcome, order) + (" (stopped by hand)" if outcome.stopped else ""))
     yield Text(_shares(outcome))
     if folder is not None and found:
-        yield Text(f"saved in {folder}; show one again with: memory-conformance replay {folder}/{name_of(found[0])}.mem.json")
+        yield Text(f"saved in {folder}")
+        reduced = next((finding for finding in found if finding.counterexample is not None), None)
+        if reduced is not None:
+            yield Text(f"show one again with: memory-conformance replay {folder}/{name_of(reduced)}{SUFFIX}")
 
 
 def _calls(finding: Finding) -> str:
     if finding.counterexample is None:
         return f"{finding.calls}, not reduced"
     return str(len(finding.counterexample.calls))
+
+
+def _why(finding: Finding) -> str:
+    """Say what went wrong when a finding was reduced, "" for nothing."""
+    found = finding.counterexample
+    why = finding.unreduced if found is None else found.unreduced
+    return f"not reduced: {why}" if why else ""
 
 
 def _shares(outcome: Outcome) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.counterexample import SUFFIX, Counterexample, Origin
 from conformance.counterexamples import About, Maker
-from conformance.errors import BadInput, TargetFault
+from conformance.errors import BadInput, TargetFault, blame
 from conformance.expect import CheckFailed
 from conformance.histories import History
 from conformance.machine.disagreement import Disagreement
@@ -32,7 +32,8 @@ Key = tuple[str, str, str]
 class Finding:
     """A disagreement: ``rule`` (``MEM-R011``), ``op``, ``reason``, the sentence ``what``, what was ``expected`` and ``seen``.
 
-    ``legs`` play the episode again, ``calls`` is how long it was; ``times`` how often it was found.
+    ``legs`` play the episode again, ``calls`` is how long it was; ``times`` how often it was found. ``unreduced`` says what went
+    wrong when its counterexample was made, "" where nothing did.
     """
 
     rule: str
@@ -46,6 +47,7 @@ class Finding:
     calls: int
     times: int = 1
     counterexample: Counterexample | None = None
+    unreduced: str = ""
 
     @property
     def key(self) -> Key:
@@ -57,7 +59,7 @@ class Finding:
         example = None if self.counterexample is None else self.counterexample.to_json()
         plain = {
             name: getattr(self, name)
-            for name in ("rule", "op", "reason", "what", "expected", "seen", "pointer", "calls", "times")
+            for name in ("rule", "op", "reason", "what", "expected", "seen", "pointer", "calls", "times", "unreduced")
         }
         return {**plain, "legs": [leg.to_json() for leg in self.legs], "counterexample": example}
 
@@ -84,7 +86,8 @@ class Findings:
             self.found[finding.key] = finding
             return True
         better = min(known, finding, key=_length)
-        self.found[finding.key] = replace(better, times=known.times + finding.times)
+        why = better.unreduced if better.counterexample is not None else known.unreduced or finding.unreduced
+        self.found[finding.key] = replace(better, times=known.times + finding.times, unreduced=why)
         return False
 
     def save(self, folder: Path) -> list[Path]:
@@ -133,14 +136,14 @@ class Reducer:
         self._seconds = seconds
 
     def reduced(self, finding: Finding, history: History) -> Finding:
-        """Give the finding with its counterexample; without one where its calls alone do not show it."""
+        """Give the finding with its counterexample; without one where its calls alone do not show it, or the target is gone."""
         model = open_target(DEFAULT_TARGET, bundle=self._bundle).open()
         try:
             stages = Stage(self._opened, self._bundle), Stage(model, self._bundle)
             maker = Maker(self._bundle, *stages, tries=TRIES, seconds=self._seconds)
             example = maker.of_history(history, self._failure(finding), self._about(finding))
-        except (TargetFault, CheckFailed):
-            return finding
+        except (TargetFault, CheckFailed) as error:
+            return replace(finding, unreduced=blame(error))
         finally:
             model.shim.close()
         return finding if example is None else replace(finding, counterexample=replace(example, origin=Origin.FUZZ))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from conformance.bench import Bench
@@ -172,6 +172,7 @@ class Worker:
                 finding = Reducer(bundle, opened, self._order.seed).reduced(finding, listening.history)
             except Exception as error:
                 # The finding counts, whatever becomes of its counterexample.
+                finding = replace(finding, unreduced=blame(error))
                 self._tell(News(trouble=f"no counterexample of {finding.key}: {blame(error)}\n{traceback.format_exc(limit=-4)}"))
             self._last = time.monotonic()
         self._tell(News(finding=finding))

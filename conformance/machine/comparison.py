@@ -39,6 +39,9 @@ class Sight:
     kept: dict[tuple[str, str], Any] = field(default_factory=dict)
 
 
+COGNITION = "cognition"
+"""The signal of a classification that is no mere advice (section 3, Candidate)."""
+
 Comparator = Callable[[Sight, Any, Any, str], Difference | None]
 Table = Mapping[str, Comparator]
 
@@ -123,10 +126,14 @@ def affected(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference
     return exact(sight, expected, seen, pointer)
 
 
+def signal(found: Mapping[str, Any]) -> bool:
+    """Say whether a classification names the one signal that the contract determines."""
+    return COGNITION in found["signals"]
+
+
 def classification(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
     """Compare whether the signals name cognition; all else is advice."""
-    mine, theirs = "cognition" in expected["signals"], "cognition" in seen["signals"]
-    return None if mine == theirs else Difference(f"{pointer}/signals", expected["signals"], seen["signals"])
+    return None if signal(expected) == signal(seen) else Difference(f"{pointer}/signals", expected["signals"], seen["signals"])
 
 
 def document(table: Table) -> Comparator:

@@ -1,5 +1,8 @@
 """What the contract leaves open: one table. Whatever it does not name is compared exactly.
 
+Two comparisons live on it: the walk's, of a target with a model that has the target's names, and that of two providers with names
+of their own (``conformance.disagreement``).
+
 A row says of which answer it speaks, which member is meant, and the sentence of protocol.md that leaves it open. ``how`` compares
 the member where there is still something to compare. A row without ``how`` is no member but a choice, and ``how it is
 followed`` stands in ``by``: the model takes the target's choice where two answers are right.
@@ -25,6 +28,7 @@ from conformance.machine.comparison import (
     moment,
     paired_digest,
 )
+from conformance.wire.vocabulary import Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ _CLOCK = "Timestamp has any number of fraction digits, real calendar days only, 
 _SET = "A set: its order says nothing (sections 3 and 4)."
 _ORDER = "Lists: order is the provider's, but stable (section 7)."
 _EITHER_ANSWER = "NOT_AUTHORIZED; a provider may answer NOT_FOUND there too (section 5, Visibility)."
+_ANNOUNCED = "limits, required kinds, versions, dimensions are announced (section 4)."
 _FORM = "Its form is the provider's: only equality and inequality are tested (section 3, Reflection)."
 
 FREEDOM: tuple[Row, ...] = (
@@ -86,7 +91,9 @@ FREEDOM: tuple[Row, ...] = (
     # choices that are followed
     Row("every object", "id", "Id: string, 1..128 characters, opaque (section 1).", by="model.Ids: the target names"),
     Row("every operation", "now", _CLOCK, by="the model's clock is set with the target's, or follows its receipts"),
-    Row("describe", "limits", "limits, required kinds, versions, dimensions are announced (section 4).", by="model.Model"),
+    Row("describe", "limits", _ANNOUNCED, by="model.Model"),
+    Row("describe", "protocol_version", _ANNOUNCED, by="model.Model"),
+    Row("describe", "engine_policy_version", _ANNOUNCED, by="model.Model"),
     Row("every list", "order", _ORDER, by="chains: the union of the pages is compared, and order with itself"),
     Row("every list", "default limit", "The default limit is the provider's (section 4, page).", by="chains"),
     Row("every list", "next_cursor", "A cursor is bound to principal, operation and all request members but page.", by="chains"),
@@ -96,7 +103,7 @@ FREEDOM: tuple[Row, ...] = (
         by="chains: a cursor must die, must live, or may do either",
     ),
     Row("recall", "records", "A byte budget is filled by prefix or by skipping (section 7, Recall).", by="recalls"),
-    Row("every refusal", "code where coverage lacks", _EITHER_ANSWER, by="judging.EITHER"),
+    Row("every refusal", "code where coverage lacks", _EITHER_ANSWER, by="freedom.EITHER"),
     Row(
         "every refusal", "code where two reasons meet",
         "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
@@ -106,6 +113,10 @@ FREEDOM: tuple[Row, ...] = (
         "a failed activation", "code where two reasons meet",
         "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
         by="comparison.failing: the codes of all reasons that there were when it settled",
+    ),
+    Row(
+        "a cognition filter", "code without its flag",
+        "capability_missing, or invalid_input with unsupported_cognition_requirement (section 2).", by="disagreement.Comparison",
     ),
     Row("every refusal", "message, further details", "details is an optional open object (section 1).", by="judging.DETAILS"),
     Row(
@@ -136,6 +147,20 @@ FREEDOM: tuple[Row, ...] = (
     Row("four operations", "pending", "A provider may also answer them committed at once (section 4).", by="duo: waits or holds"),
     Row("exports.get", "items, chunks", "A chunked logical export: order and cut are the provider's (section 3).", by="parcels"),
 )  # fmt: skip
+
+
+EITHER: Mapping[Code, Code] = {Code.NOT_AUTHORIZED: Code.NOT_FOUND}
+"""A refusal that another may stand for (section 5, Visibility); what is hidden is NOT_FOUND and nothing else."""
+
+
+def members(how: Comparator) -> frozenset[str]:
+    """Name the members, of whatever object, that are compared in this way."""
+    return frozenset(row.member for row in FREEDOM if row.how is how)
+
+
+def members_of(model: str, how: Comparator | None = None) -> frozenset[str]:
+    """Name the members of an object that are left open: all, or those that are compared in this way."""
+    return frozenset(row.member for row in FREEDOM if row.of == model and how in (None, row.how))
 
 
 def _table(of: str, **inner: Comparator) -> Mapping[str, Comparator]:

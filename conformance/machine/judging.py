@@ -20,9 +20,6 @@ from conformance.oracle.turn import Env
 from conformance.wire.canonical import same
 from conformance.wire.vocabulary import Code
 
-EITHER: Mapping[Code, Code] = {Code.NOT_AUTHORIZED: Code.NOT_FOUND}
-"""A refusal that another may stand for (section 5, Visibility); what is hidden is NOT_FOUND and nothing else."""
-
 # What a provider may choose at an operation (``freedom``): other surroundings, in which the model's answer is right as well.
 ALTERNATIVES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "memory.grants.grant": ({"combined_issuance": True}, {"expired_issuance": False}),
@@ -124,7 +121,7 @@ class Judge:
         right = repairs.reasons(self.model, state, asked, refusal, env)
         if code is not None and code in right:
             return self._details(state, asked, seen, right[code])
-        if any(EITHER.get(symbol) is code for symbol in right):
+        if any(freedom.EITHER.get(symbol) is code for symbol in right):
             return None
         told = [self.bundle.code(symbol) for symbol in right]
         rule = self._of_other(asked.op, refusal.symbol, code)
