@@ -99,6 +99,20 @@ def seeds(session: nox.Session) -> None:
 
 
 @nox.session
+def repeat(session: nox.Session) -> None:
+    """Run quick with 0, 1 and 2 workers, backwards and rule by rule: the results have to be the same, byte by byte."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.repeating", *(session.posargs or ["--profile", "quick", "--modules"]))
+
+
+@nox.session
+def memory(session: nox.Session) -> None:
+    """Fuzz for 20 minutes (or as many as named): what it holds must not grow."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.fuzz_memory", *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure; each benchmark prints its table and says what it wants."""
     session.install("-e", ".[dev]")

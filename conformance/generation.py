@@ -1,38 +1,63 @@
-"""What hypothesis draws from besides its seed, made the same in every process of a run.
+"""What hypothesis draws from besides its seed: nothing, in every process of a run.
 
-Hypothesis draws, now and then, a constant that it found in the source of modules that are imported and not installed. In a
-checkout those are our own: another number of workers, another selection of rules, another transport or the command instead of
-pytest would import others, and the same seed would send other requests. So every process imports all of them before the first
-draw. An installed suite is left alone by hypothesis. The provider under test is the same in all processes anyway.
+Hypothesis draws, now and then, a constant that it found in the source of modules that are imported and not installed: our own in
+a checkout, the script that was started, the provider under test where it is an object. Another number of workers, another
+selection of rules, an edited comment or the wheel instead of the checkout would give another pool, and the same seed would send
+other requests. Hypothesis looks at each module once; so it is made to look while these have no file.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
 
-PACKAGES = ("conformance", "strategies", "reports")
-LEFT_OUT = ("conformance.serving", "conformance.commands.serve")
-"""What no run of checks needs: they need packages of an extra, or are the program itself."""
+import hypothesis
+from hypothesis import strategies as st
 
+from conformance.profiles import Profile
+from conformance.settings import settings_of
 
-def settle() -> None:
-    """Import every module of ours that some process of a run may import, where hypothesis would read them (a checkout)."""
-    if not is_installed():
-        for name in modules():
-            importlib.import_module(name)
-
-
-def is_installed() -> bool:
-    """Say whether we are an installed distribution, whose sources hypothesis leaves alone."""
-    return "/site-packages/" in __file__
+INSTALLED = "/site-packages/"
+_DRAWS, _EXAMPLES = 200, 4
+"""A draw looks for constants with a probability of 5 %; so many make sure that one does (their seed is fixed). The first example
+is the smallest, for which nothing is drawn."""
 
 
-def modules() -> Iterator[str]:
-    """Give the names of these modules, in the same order in every process."""
-    for package in PACKAGES:
-        found = importlib.import_module(package)
-        for module in pkgutil.walk_packages(found.__path__, f"{package}."):
-            if not module.name.startswith(LEFT_OUT) and not module.name.endswith(".__main__"):
-                yield module.name
+def settle(known: int = -1) -> int:
+    """See that no constant of a module that is imported by now is drawn; return how many modules these are.
+
+    ``known`` is what the last call returned: where nothing was imported since, nothing is done.
+    """
+    if len(sys.modules) != known:
+        with _without_files():
+            _look()
+    return len(sys.modules)
+
+
+@hypothesis.seed(0)
+@settings_of(Profile("few", _EXAMPLES))
+@hypothesis.given(st.lists(st.integers(), min_size=_DRAWS, max_size=_DRAWS))
+def _look(numbers: list[int]) -> None:
+    """Draw, which makes hypothesis look at what is imported."""
+
+
+@contextmanager
+def _without_files() -> Iterator[None]:
+    """Take the modules that are not installed their ``__file__`` away for a moment."""
+    files = {name: module.__file__ for name, module in list(sys.modules.items()) if _is_open(module)}
+    modules = [(sys.modules[name], file) for name, file in files.items()]
+    for module, _ in modules:
+        module.__file__ = None
+    try:
+        yield
+    finally:
+        for module, file in modules:
+            module.__file__ = file
+
+
+def _is_open(module: object) -> bool:
+    """Say whether hypothesis would read the source of an entry of ``sys.modules``."""
+    file = vars(module).get("__file__") if isinstance(module, ModuleType) else None
+    return isinstance(file, str) and INSTALLED not in file

@@ -6,7 +6,7 @@ A digest of all of it shows that two runs sent the same; the call that was never
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from conformance.errors import TargetFault
 from conformance.exchange import CONTROL_PREFIX, Call, Reply
@@ -18,11 +18,13 @@ from conformance.wire import json_text
 class Listening:
     """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential.
 
-    ``credentials`` are those that were shown, and what may stand for them where people read.
+    ``credentials`` are those that were shown, and what may stand for them where people read. ``answered`` is called after each
+    call: a provider in this process may have imported something.
     """
 
-    def __init__(self, shim: Shim) -> None:
+    def __init__(self, shim: Shim, answered: Callable[[], None] = lambda: None) -> None:
         self._shim = shim
+        self._answered = answered
         self._sum = hashlib.sha256()
         self.history = History()
         self.unanswered: Call | None = None
@@ -44,6 +46,7 @@ class Listening:
             self.history.add([call], [None])
             raise
         self.unanswered = None
+        self._answered()
         self.history.add([call], [reply])
         return reply
 
@@ -52,6 +55,7 @@ class Listening:
         for call in calls:
             self._hear(call)
         replies = self._shim.send_all(calls)
+        self._answered()
         self.history.add(calls, [None if isinstance(reply, TargetFault) else reply for reply in replies])
         return replies
 

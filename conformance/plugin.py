@@ -26,7 +26,6 @@ from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.expect import CheckFailed, NotApplicable
 from conformance.finding import Finder
-from conformance.generation import settle
 from conformance.listening import Listening
 from conformance.merging import shard_named
 from conformance.playback import Playback
@@ -93,8 +92,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """
     if _hands_out(session.config):
         return
-    settle()
     shared = session.config.stash[_SESSION]
+    shared.settle()
     if (post := session.config.option.post) is not None and hasattr(session.config, "workerinput"):
         session.config.stash[_WATCHDOG] = Watchdog(Path(post), shared.target.deadline)
     if shared.playback is not None:
@@ -180,6 +179,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         return
     shared = item.config.stash[_SESSION]
     shared.admit(doing.check)
+    shared.settle()
     if hypothesis.is_hypothesis_test(item.function):
         hypothesis.seed(shared.seed_of(doing.check))(item.function)
 
@@ -209,7 +209,7 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
                 doing.waits = True
                 turn.enter_context(Turns(shared.target.text).taken(doing.check.controls))
                 doing.waits = False
-            doing.listening = Listening(way)
+            doing.listening = Listening(way, shared.settle)
             doing.bench = shared.bench(doing.check, opened, doing.listening)
             requirements(doing.check, doing.bench)
             yield doing.bench

@@ -22,6 +22,7 @@ from conformance.edge.probe import Edge
 from conformance.errors import NoAnswer, NotOffered
 from conformance.expect import Inconclusive, NotApplicable
 from conformance.finding import Finder
+from conformance.generation import settle
 from conformance.judging import LeftOut
 from conformance.listening import Listening
 from conformance.playback import Playback, Played
@@ -55,6 +56,11 @@ class Session:
     playback: Playback | None = None
     _unanswered: int = 0
     _broken: set[str] = field(default_factory=set)
+    _modules: int = -1
+
+    def settle(self) -> None:
+        """See that nothing is drawn of what was imported by now (see ``conformance.generation``)."""
+        self._modules = settle(self._modules)
 
     def settings(self, check: Check) -> hypothesis.settings:
         """Return hypothesis' settings for a check."""

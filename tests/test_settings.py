@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from conformance.errors import BadUsage
-from conformance.generation import modules, settle
+from conformance.generation import settle
 from conformance.profiles import PROFILES, Profile, profile_named
 from conformance.settings import check_seed, settings_of
 
@@ -39,23 +41,56 @@ def test_the_same_seed_draws_the_same_and_another_one_another() -> None:
     assert drawn(1) != drawn(2)
 
 
-def test_after_settling_nothing_of_ours_is_left_to_import() -> None:
-    settle()
-    before = drawn(3)
-    missing = [name for name in modules() if name not in sys.modules]
-    assert missing == []
-    settle()
-    assert drawn(3) == before
-
+MODULE = "NUMBERS = [" + ", ".join(str(10**9 + number) for number in range(300)) + "]"
+"""What hypothesis would find and draw."""
 
 ALONE = """
 import sys
-from conformance.generation import settle
 {first}
+from conformance.generation import settle
 settle()
 from tests.test_settings import drawn
 print(drawn(3))
 """
+
+
+def test_a_module_that_is_imported_later_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = settle()
+    before = drawn(3)
+    for name in ("imported_first", "imported_then"):
+        (tmp_path / f"{name}.py").write_text(MODULE, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    first = importlib.import_module("imported_first")
+    assert settle(known) != known
+    assert drawn(3) == before
+    assert first.__file__ == str(tmp_path / "imported_first.py")
+    importlib.import_module("imported_then")
+    assert drawn(3) != before  # as it is without: what is seen is no accident
+
+
+def test_it_is_settled_within_an_example_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "imported_amid.py").write_text(MODULE.replace("10**9", "10**10"), "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def numbers(amid: Callable[[], None]) -> list[int]:
+        found: list[int] = []
+
+        @hypothesis.seed(5)
+        @settings_of(Profile("many", 150))
+        @hypothesis.given(st.integers(10**9, 10**12), st.data())
+        def draw(number: int, data: st.DataObject) -> None:
+            amid()
+            found.extend([number, data.draw(st.integers(10**9, 10**12))])
+
+        draw()
+        return found
+
+    def amid() -> None:
+        importlib.import_module("imported_amid")
+        settle()
+
+    settle()
+    assert numbers(lambda: None) == numbers(amid)
 
 
 def test_what_was_imported_before_decides_nothing() -> None:
