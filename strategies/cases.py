@@ -172,6 +172,11 @@ def product(left: list[Case], right: list[Case]) -> list[Case]:
     return [case for case in merged if case.kinds and case.values != ()]
 
 
+def contradicts_itself(case: Case) -> bool:
+    """Say whether what the case wants of a string is, word by word, what it forbids."""
+    return not {*case.patterns}.isdisjoint(case.unpatterns) or not {*case.formats}.isdisjoint(case.unformats)
+
+
 def case_label(case: Case) -> str:
     """Name a case: its place, and a sum over all that it says, the same one in each process."""
     said = f"{sorted(case.kinds)} {replace(case, kinds=frozenset())!r}"

@@ -10,8 +10,8 @@ from hypothesis import reject
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from strategies.admission import admits, is_other, member
-from strategies.cases import Case, Conjunction, Shape, case_label
-from strategies.extra_members import Extras, extras_of
+from strategies.cases import Case, Conjunction, Outside, Shape, case_label
+from strategies.extra_members import Extras, extras_of, text_of
 from strategies.pieces import Finish, Marks, Piece, choice, drawn, marks
 from strategies.reasons import Impossible, Unbuilt
 from strategies.schema_source import SchemaSource
@@ -115,11 +115,23 @@ def _with_outside(source: SchemaSource, case: Case, build: Build) -> Piece:
         required = case.required if name in case.required else (*case.required, name)
         piece = _attempt(source, replace(case, outside=others, required=required, shapes=(*case.shapes, shape)), build)
         pieces += [] if piece is None else [piece]
-    if not pieces and any(shape.patterned for shape in case.shapes):
+    if not pieces and any(shape.patterned for shape in case.shapes) and not _sealed(case, wanted, build):
         raise Unbuilt(case.where, "patternProperties", "a member outside of a closed object is asked for")
     if not pieces:
         raise Impossible(case.where, "additionalProperties", "no member beside the named ones is possible")
     return choice(f"outside {case_label(case)}", pieces)
+
+
+def _sealed(case: Case, wanted: Outside, build: Build) -> bool:
+    """Say whether a shape without further names and patterns leaves no member that is outside of the wanted one."""
+    patterns = {pattern for pattern, _ in wanted.shape.patterned}
+    return any(
+        shape.other is not None
+        and shape.named.keys() <= wanted.shape.named.keys()
+        and {pattern for pattern, _ in shape.patterned} <= patterns
+        and _possible(build, (shape.other, wanted.broken)) is None
+        for shape in case.shapes
+    )
 
 
 def _with_strange(source: SchemaSource, case: Case, build: Build) -> Piece:
@@ -133,6 +145,7 @@ def _with_strange(source: SchemaSource, case: Case, build: Build) -> Piece:
             piece = _attempt(source, replace(case, strange=others, required=required), build)
             pieces += [] if piece is None else [piece]
     if not pieces:
+        build((text_of(None), *case.names, wanted))  # where there can be no such name, this is what says so
         raise Unbuilt(case.where, "propertyNames", "no name was found that it refuses")
     return choice(f"strange {case_label(case)}", pieces[:_STRANGE_LIMIT])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,8 +12,9 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 
 from conformance.wire.formats import compiled
 from strategies.admission import admits
-from strategies.cases import Case
+from strategies.cases import Case, contradicts_itself
 from strategies.formats import FORMATS
+from strategies.languages import Undecided, escaping
 from strategies.patterns import Alternatives, Node, Ranges, Repeat, Run, UnreadPattern, invert, lengths, read, runs
 from strategies.patterns import Sequence as Series
 from strategies.pieces import Piece, choice, drawn, even, one_of_values, sizes, switch
@@ -30,12 +32,23 @@ def strings(source: SchemaSource, case: Case) -> Piece:
     """Draw a string of the case. Raises ``Impossible`` or ``Unbuilt``."""
     if case.max_length is not None and case.min_length > case.max_length:
         raise Impossible(case.where, "minLength", f"no length lies from {case.min_length} to {case.max_length}")
+    _refuse_contradictions(case)
     if any(name in FORMATS for name in case.formats):
         return _formatted(source, case)
     if case.patterns:
         return _patterned(source, case)
     piece = free_text(case.min_length, case.max_length)
     return _sorted_out(source, case, piece) if case.excluded or case.unpatterns or case.unformats else piece
+
+
+def _refuse_contradictions(case: Case) -> None:
+    """Raise ``Impossible`` where each text that the case wants is one that it forbids."""
+    if contradicts_itself(case):
+        raise Impossible(case.where, "not", "what is demanded is forbidden as well")
+    for forbidden in case.unpatterns:
+        with suppress(Undecided):
+            if escaping(case.patterns, forbidden, case.min_length, case.max_length) is None:
+                raise Impossible(case.where, "not", f"each text that may be here matches {forbidden!r}")
 
 
 def free_text(least: int, most: int | None) -> Piece:

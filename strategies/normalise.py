@@ -12,13 +12,14 @@ from dataclasses import replace
 from functools import reduce
 
 from strategies.admission import admits, member
-from strategies.cases import KINDS, Case, Conjunction, Gap, Sub, both, product
+from strategies.cases import KINDS, Case, Conjunction, Gap, Sub, both, contradicts_itself, product
 from strategies.keywords import ASSERTIONS, OPPOSITES, lacking, only, rows
 from strategies.schema_source import Located, SchemaSource
 
 CASE_LIMIT = 400
 """More alternatives than this in one schema are not multiplied out."""
 
+_TOO_MANY = "anyOf"
 _ALIVE_DEPTH = 4
 
 
@@ -32,7 +33,19 @@ class Normaliser:
 
     def cases(self, demands: Conjunction) -> list[Case]:
         """Give the alternatives under which an instance meets all demands."""
-        return self._all(self._sub(sub) for sub in demands)
+        found = self._all(self._sub(sub) for sub in demands)
+        broken = [sub for sub in demands if not sub.holds]
+        if broken and any(case.gap is not None and case.gap.keyword == _TOO_MANY for case in found):
+            found = reduce(self._outside, broken, self._all(self._sub(sub) for sub in demands if sub.holds))
+        return found
+
+    def _outside(self, given: list[Case], sub: Sub) -> list[Case]:
+        """Give what of some cases breaks a schema. A case that shares nothing with it stays whole, which keeps them few."""
+        meant = self._sub(replace(sub, holds=True))
+        apart = [not self._multiply([case], meant) for case in given]
+        whole = [case for case, is_apart in zip(given, apart, strict=True) if is_apart]
+        rest = [case for case, is_apart in zip(given, apart, strict=True) if not is_apart]
+        return [*whole, *(self._breaking(sub.located, sub.left, rest) if rest else ())]
 
     def _all(self, lists: Iterable[list[Case]]) -> list[Case]:
         return reduce(self._multiply, lists, [Case()])
@@ -40,7 +53,7 @@ class Normaliser:
     def _multiply(self, left: list[Case], right: list[Case]) -> list[Case]:
         if len(left) * len(right) > CASE_LIMIT:
             where = (left[0].where or right[0].where) if left and right else ""
-            return [Case(gap=Gap(where, "anyOf", f"there are more than {CASE_LIMIT} alternatives"))]
+            return [Case(gap=Gap(where, _TOO_MANY, f"there are more than {CASE_LIMIT} alternatives"))]
         return [case for case in product(left, right) if self.alive(case, _ALIVE_DEPTH)]
 
     def _sub(self, sub: Sub) -> list[Case]:
@@ -112,30 +125,41 @@ class Normaliser:
         absent = [replace(case, kinds=frozenset(KINDS)) for case in lacking(at, name)]
         return (absent if holds else []) + self._multiply(present, then)
 
-    def _breaking(self, at: Located, left: int) -> list[Case]:
+    def _breaking(self, at: Located, left: int, given: list[Case] | None = None) -> list[Case]:
+        """Give the cases that break a schema; those among ``given``, found step by step, where these are named."""
         if isinstance(at.schema, bool):
-            return [] if at.schema else [Case(where=at.where)]
+            return [] if at.schema else [Case(where=at.where)] if given is None else given
         if "$ref" in at.schema:
             target, rest = self._followed(at, left)
-            return [Case(gap=Gap(at.where, "$ref"))] if rest < 0 else self._sub(Sub(target, False, rest))
-        broken = [case for cases in rows(OPPOSITES, at, left) for case in cases]
-        broken += [case for cases in self._applied_broken(at, left) for case in cases]
+            if rest < 0:
+                return [Case(gap=Gap(at.where, "$ref"))]
+            return self._sub(Sub(target, False, rest)) if given is None else self._breaking(target, rest, given)
+        broken = [case for cases in rows(OPPOSITES, at, left) for case in self._within(given, cases)]
+        broken += [case for cases in self._applied_broken(at, left, given) for case in cases]
         return [replace(case, where=case.where or at.where) for case in broken if self.alive(case, _ALIVE_DEPTH)]
 
-    def _applied_broken(self, at: Located, left: int) -> Iterable[list[Case]]:
+    def _within(self, given: list[Case] | None, cases: list[Case]) -> list[Case]:
+        return cases if given is None else self._multiply(given, cases)
+
+    def _none_of(self, branches: list[Sub], given: list[Case] | None) -> list[Case]:
+        broken = [replace(branch, holds=False) for branch in branches]
+        return self._all(map(self._sub, broken)) if given is None else reduce(self._outside, broken, given)
+
+    def _applied_broken(self, at: Located, left: int, given: list[Case] | None) -> Iterable[list[Case]]:
         for index in range(len(at.schema.get("allOf", ()))):
-            yield self._sub(Sub(at.child("allOf", index), False, left))
+            part = Sub(at.child("allOf", index), False, left)
+            yield self._sub(part) if given is None else self._outside(given, part)
         for keyword in ("anyOf", "oneOf"):
             if at.has(keyword):
-                yield self._all(self._sub(replace(branch, holds=False)) for branch in self._branches(at, keyword, left))
+                yield self._none_of(self._branches(at, keyword, left), given)
         if at.has("oneOf"):
-            yield self._at_least_two(self._branches(at, "oneOf", left))
+            yield self._within(given, self._at_least_two(self._branches(at, "oneOf", left)))
         if at.has("not"):
-            yield self._sub(Sub(at.child("not"), True, left))
+            yield self._within(given, self._sub(Sub(at.child("not"), True, left)))
         if at.has("if"):
-            yield self._conditional(at, left, ("then", "else"), holds=False)
+            yield self._within(given, self._conditional(at, left, ("then", "else"), holds=False))
         for name in at.schema.get("dependencies", ()):
-            yield self._depending(at, name, left, holds=False)
+            yield self._within(given, self._depending(at, name, left, holds=False))
 
     def _at_least_two(self, branches: list[Sub]) -> list[Case]:
         pairs = ((a, b) for index, a in enumerate(branches) for b in branches[index + 1 :])
@@ -143,7 +167,7 @@ class Normaliser:
 
     def alive(self, case: Case, depth: int) -> bool:
         """Say whether an instance of this case may exist; False only where that is certain."""
-        if not case.kinds or case.values == ():
+        if not case.kinds or case.values == () or (case.kinds == {"string"} and contradicts_itself(case)):
             return False
         if case.gap is not None or depth == 0:
             return True

@@ -20,7 +20,7 @@ _KEPT_APART = 6
 
 @dataclass(frozen=True)
 class Broken:
-    """A rule of the judge that what is given can break."""
+    """A rule of the judge that what is given can break. ``by_witness``: all that is known of it is what its witness shows."""
 
     keyword: str
     pointer: str
@@ -31,6 +31,7 @@ class Broken:
     places: int
     documents: tuple[str, ...]
     witness: Witness
+    by_witness: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,9 @@ def contained(ground: Ground, given: str, judge: str, examples: int) -> Containm
     tried = work.examples(examples)
     refused = [value for value in tried if not ground.validator(judge).accepts(value)]
     if refused and not broken:
-        broken.append(work.found_by_trying(refused[0]))
+        broken.append(work.by_witness(work.searcher.witness(refused[0])))
     shown = "refuted" if broken else "unknown" if unknown else "no instance" if empty else work.by_rules()
-    return Containment(tuple(broken), tuple(unknown), work.evidence(shown, empty, tried, len(tried) - len(refused)))
+    return Containment(tuple(_once(broken)), tuple(unknown), work.evidence(shown, empty, tried, len(tried) - len(refused)))
 
 
 def _by_cause(found: Iterator[Demand]) -> Iterator[list[Demand]]:
@@ -70,6 +71,30 @@ def _by_cause(found: Iterator[Demand]) -> Iterator[list[Demand]]:
         last = demand.steps[-1].name if demand.keyword == "not allowed" and demand.steps else ""
         groups.setdefault((demand.keyword, demand.given_at, demand.judge_at, str(demand.rule), last), []).append(demand)
     yield from groups.values()
+
+
+def _is_cause(demand: Demand, witness: Witness) -> bool:
+    """Say whether a witness is refused where the demand is made: it may break the demand and be refused for something else.
+
+    What speaks of a member is told of the object around it; what is made of other rules is told of any place inside.
+    """
+    asked, told = demand.pointer.split("/"), witness.pointer.split("/")
+    related = all(wanted in ("*", given) for wanted, given in zip(asked, told, strict=False))
+    return related and (len(told) <= len(asked) or demand.keyword in _COMPOUND)
+
+
+_COMPOUND = frozenset({"anyOf", "oneOf", "if", "not", "enum", "contains", "dependencies", "unmerged", "patternProperties"})
+
+
+def _once(found: list[Broken]) -> Iterator[Broken]:
+    """Leave out what only its witness tells of, where another one tells of the same rule."""
+    told = {(one.witness.pointer, one.witness.keyword) for one in found if not one.by_witness}
+    for broken in found:
+        seen = (broken.witness.pointer, broken.witness.keyword)
+        if broken.by_witness and seen in told:
+            continue
+        told.add(seen)
+        yield broken
 
 
 @dataclass(frozen=True)
@@ -91,6 +116,8 @@ class _Work:
         return None
 
     def _broken(self, demand: Demand, places: int, witness: Witness) -> Broken:
+        if not _is_cause(demand, witness):
+            return self.by_witness(witness)
         return Broken(
             demand.keyword, demand.pointer, demand.given, demand.wanted, demand.given_at, demand.judge_at, places,
             demand.documents, witness,
@@ -105,10 +132,9 @@ class _Work:
         except CannotBuild:
             return own
 
-    def found_by_trying(self, value: Any) -> Broken:
-        """Tell of an instance that was refused although no rule was suspected."""
-        witness = self.searcher.witness(value)
-        return Broken(witness.keyword, witness.pointer, None, None, self.given, self.judge, 1, (), witness)
+    def by_witness(self, witness: Witness) -> Broken:
+        """Tell of an instance that is refused for a reason that no suspected rule is."""
+        return Broken(witness.keyword, witness.pointer, None, None, self.given, self.judge, 1, (), witness, by_witness=True)
 
     def by_rules(self) -> str:
         """Say how it is known where no rule was suspected."""

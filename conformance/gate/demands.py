@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.gate.forms import ANYTHING, OF_KINDS, Alternatives, Form, Schema, written
-from conformance.gate.languages import Undecided, escaping
 from conformance.gate.meeting import accepts, disjoint, kinds, meet, member, plain
 from conformance.gate.pairing import paired
 from conformance.gate.steps import Step, Steps
 from conformance.wire.validation import pointer
 from strategies.admission import is_multiple
+from strategies.languages import Undecided, escaping
 
 NOT_ALLOWED = "not allowed"
 

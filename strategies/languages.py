@@ -161,6 +161,11 @@ def escaping(taken: Sequence[str], refusing: str | None, least: int = 0, most: i
 
     Without ``refusing`` any such text will do. None: there is none. Raises ``Undecided``.
     """
+    return _escaping(tuple(taken), refusing, least, most)
+
+
+@lru_cache(maxsize=1024)
+def _escaping(taken: tuple[str, ...], refusing: str | None, least: int, most: int | None) -> str | None:
     graphs = [_graph(pattern) for pattern in (*taken, *([] if refusing is None else [refusing]))]
     wanted = [True] * len(taken) + [False] * (refusing is not None)
     start = tuple(graph.closure([0]) for graph in graphs)

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from conformance.gate.languages import Undecided, escaping
 from conformance.wire.formats import compiled
+from strategies.languages import Undecided, escaping
 
 PATTERNS = [
     "^a*$", "^(ab)*$", "^a?b?c?$", "^[ab]+c$", "a", "^b", "c$", "^(a|bc){1,2}$", "^[^a]$", "^a{2,3}$", "", "^(a|b)*c?$", "^.$",
