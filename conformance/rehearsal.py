@@ -27,6 +27,7 @@ from conformance.wire.bundle import Bundle
 
 CHOSEN = frozenset({"subject_id", "subject_ids", "context_id", "context_ids", "idempotency_key", "source_context_id"})
 SETTLE_SECONDS = 10.0
+SETTLE_AGAIN, MANY_TIMES = 0.3, 10
 POLL_SECONDS = 0.01
 _SHOWN = re.compile(r"\$\{([^}]*)\}")
 
@@ -71,6 +72,22 @@ class Heard:
     bound: Mapping[str, Any]
 
 
+class Patience:
+    """How long a pending receipt is waited for. Where one did not settle in all that time, less is enough for the next ones."""
+
+    def __init__(self) -> None:
+        self.seconds = SETTLE_SECONDS
+        self._longest = 0.0
+
+    def took(self, seconds: float) -> None:
+        """Take note of how long one took to settle."""
+        self._longest = max(self._longest, seconds)
+
+    def is_over(self) -> None:
+        """Take note that one did not settle: wait only for what settles as fast as those that did."""
+        self.seconds = min(self.seconds, max(SETTLE_AGAIN, MANY_TIMES * self._longest))
+
+
 class Stage:
     """A target on which lists of calls are sent, each in spaces of its own."""
 
@@ -79,6 +96,7 @@ class Stage:
         self._opened = opened
         self._client = Client(opened.shim, bundle)
         self.levers = Levers(opened.shim, opened.facts)
+        self.patience = Patience()
 
     def lacks(self, example: Counterexample) -> list[str]:
         """Return the flags and controls that the calls need and the target does not offer."""
@@ -246,8 +264,11 @@ class _Run:
 
     def _settled(self, call: Call, reply: Reply | None) -> Reply | None:
         """Return an answer with its receipt settled, where it was pending and nothing holds it."""
-        until = time.monotonic() + SETTLE_SECONDS
-        while not self._held and (receipt := _pending(reply)) is not None and time.monotonic() < until:
+        patience, began = self._stage.patience, time.monotonic()
+        while not self._held and (receipt := _pending(reply)) is not None:
+            if time.monotonic() - began > patience.seconds:
+                patience.is_over()
+                break
             named = {"space_id": receipt["space_id"], "receipt_id": receipt["receipt_id"]}
             ask = replace(call, op="memory.receipts.get", payload=named)
             (found,) = self._stage.send([ask])
@@ -256,6 +277,8 @@ class _Run:
             reply = Reply(payload={**reply.payload, "receipt": found.payload["receipt"]})
             if _pending(reply) is not None:
                 time.sleep(POLL_SECONDS)
+            else:
+                patience.took(time.monotonic() - began)
         return reply
 
     # -- names in a space that others use too
