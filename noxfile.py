@@ -106,6 +106,13 @@ def repeat(session: nox.Session) -> None:
 
 
 @nox.session
+def parallel(session: nox.Session) -> None:
+    """Measure quick with one and with two workers (on an idle machine)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.parallel", *session.posargs)
+
+
+@nox.session
 def memory(session: nox.Session) -> None:
     """Fuzz for 20 minutes (or as many as named): what it holds must not grow."""
     session.install("-e", ".[dev]")

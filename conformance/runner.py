@@ -12,9 +12,9 @@ import platform
 import shlex
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -36,9 +36,11 @@ from conformance.recorder import Recorder
 from conformance.recording import Header, assemble, facts_to_json
 from conformance.secrets import of_route, shown_target
 from conformance.sources import engine, sources
+from conformance.spreading import Spreading
 from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
 from conformance.watching import Together, Watcher
+from conformance.weights import cache
 from conformance.wire.bundle import Bundle, load
 
 DISTRIBUTION = "memory-conformance"
@@ -58,6 +60,7 @@ class Order:
 
     ``counterexamples``: each failure is reduced to its shortest list of calls. ``record`` is a file for all requests and answers;
     ``playback`` one that is played in place of the target, whose text is told only. ``shard``: only a part of the checks is run.
+    ``weights`` are seconds by node id, as far as they are known: workers begin with the longest checks.
     """
 
     target: str = DEFAULT_TARGET
@@ -70,6 +73,7 @@ class Order:
     record: str | None = None
     playback: str | None = None
     shard: Shard | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
@@ -103,7 +107,7 @@ def _judged(
         modules = [path for rule in wanted for path in modules_of(rule)]
         if modules:
             recorded = ["--sections", sections] if order.record else []
-            _run_pytest([*_arguments(order), *recorded, "--post", post, *map(str, modules)], recorder)
+            _run_pytest([*_arguments(order), *recorded, "--post", post, *map(str, modules)], recorder, order.weights)
         if order.record:
             _keep(Path(order.record), begun, facts, wanted, recorder, Path(sections))
     results = tuple(_rule_result(rule, wanted, recorder.in_order(), order.shard) for rule in rules().values())
@@ -139,9 +143,9 @@ def _facts_of(target: Target) -> Facts | None:
     return opened.facts
 
 
-def _run_pytest(arguments: Sequence[str], recorder: Recorder) -> None:
+def _run_pytest(arguments: Sequence[str], recorder: Recorder, weights: Mapping[str, float]) -> None:
     with own_ground(), io.StringIO() as said, redirect_stdout(said), redirect_stderr(said):
-        code = pytest.main(list(arguments), plugins=[recorder])
+        code = pytest.main(list(arguments), plugins=[recorder, Spreading(weights)])
         if code not in _ENDED and not recorder.trouble:
             recorder.trouble[f"pytest ended with {code!r}: {' '.join(said.getvalue().split())[-300:]}"] = None
     recorder.complete()
@@ -173,7 +177,7 @@ def _workers(number: int) -> list[str]:
     if number == 0:
         return []
     python = f"{shlex.quote(sys.executable)} -P"
-    return ["-p", "xdist.plugin", "--tx", f"{number}*popen//python={python}", "--dist", "worksteal", *_RESTARTS]
+    return ["-p", "xdist.plugin", "--tx", f"{number}*popen//python={python}", "--dist", "load", *_RESTARTS]
 
 
 @contextmanager
@@ -188,18 +192,12 @@ def own_ground() -> Iterator[None]:
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache()))
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache()))
     try:
         yield
     finally:
         os.environ.clear()
         os.environ.update(before)
-
-
-def _cache() -> Path:
-    """Return where hypothesis may keep its table of characters: not the directory that the command is called in."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / DISTRIBUTION
 
 
 def _rule_result(rule: Rule, wanted: Collection[Rule], results: Sequence[CheckResult], shard: Shard | None = None) -> RuleResult:

@@ -24,6 +24,7 @@ from conformance.runner import Order, run
 from conformance.target import DEFAULT_TARGET
 from conformance.verdict import WRONG_USAGE, RunResult
 from conformance.watching import Together
+from conformance.weights import keep, kept, weights_of
 
 
 def main(options: Namespace) -> int:
@@ -40,6 +41,7 @@ def main(options: Namespace) -> int:
         schemas=options.schemas,
         record=recorded,
         shard=None if options.shard is None else shard_named(options.shard),
+        weights=kept(options.target, options.profile) if options.weights is None else weights_of(read(options.weights)),
     )
     waivers = waivers_of(options.waivers)
     baseline = None if options.baseline is None else read(options.baseline)
@@ -52,6 +54,7 @@ def main(options: Namespace) -> int:
         if waivers is not None:
             result = waivers.applied(result)
         _over(result, reporting, streams)
+    keep(order.target, order.profile, result)
     say(result, options)
     if asked is not None and recorded is not None:
         certify(asked, Path(recorded), result)

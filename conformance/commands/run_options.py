@@ -47,6 +47,13 @@ def add_options(parser: ArgumentParser) -> None:
         "(default: for the oracle one for each processor, and 0 in the profile smoke; else 1, since each worker opens the target "
         "for itself)",
     )
+    parser.add_argument(
+        "--weights",
+        default=None,
+        metavar="RESULT",
+        help="a result in JSON: workers begin with the checks that took longest in it (default: the last run of this profile on "
+        "this target, kept in $XDG_CACHE_HOME/memory-conformance or ~/.cache/memory-conformance)",
+    )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
     parser.add_argument(
