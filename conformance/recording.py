@@ -80,13 +80,14 @@ class Aliases:
         """Return what stands for what a caller shows: nothing, the name of a credential, or that it is none."""
         return None if credential is None else self._names.get(credential, "(no credential)")
 
-    def written(self, value: Any) -> str:
-        """Write a JSON value in one line with names for credentials, wherever they stand.
+    def written(self, value: Any, *, ordered: bool = False) -> str:
+        """Write a JSON value in one line with names for credentials, wherever they stand; ``ordered`` sorts its members.
 
         Each credential is found as a word; the latest ones, and those that are no word, as a part of any text.
         """
-        text = json_text.written(value, ordered=True)
-        for credential in self._names.keys() & set(_WORD.findall(text)) | set(self._recent):
+        text = json_text.written(value, ordered=ordered)
+        found = self._names.keys() & set(_WORD.findall(text)) | set(self._recent)
+        for credential in sorted(found, key=lambda each: (-len(each), each)):  # one may be a part of another
             plain, name = json.dumps(credential), self._names[credential]
             text = text.replace(plain, f'"{name}"')
             if len(credential) >= _SHORTEST_INSIDE:
@@ -103,7 +104,7 @@ class Aliases:
     def request(self, call: Call) -> str:
         """Write a call as it stands in a recording; two that are written alike are the same request."""
         shown = self.shown(call.credential)
-        return self.written({"op": call.op, "payload": call.payload, "as": shown, "flags": sorted(call.flags)})
+        return self.written({"op": call.op, "payload": call.payload, "as": shown, "flags": sorted(call.flags)}, ordered=True)
 
 
 class Recording:

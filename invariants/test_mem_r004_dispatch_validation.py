@@ -31,7 +31,7 @@ def spoilt(value: Any) -> Iterator[Any]:
     """Give a JSON value with one thing changed at one place, by what careless code takes for the same or does not look at."""
     yield from _SPOILERS[type(value)](value)
     if isinstance(value, dict):
-        for name, member in value.items():
+        for name, member in sorted(value.items()):  # whatever order an answer that is sent on had
             yield {other: inner for other, inner in value.items() if other != name}
             yield from ({**value, name: changed} for changed in spoilt(member))
     elif isinstance(value, list):

@@ -21,6 +21,7 @@ from conformance.wire.bundle import load
 
 RULES = [named("R003"), named("R014")]
 CHECK = "MEM-R001.x"
+ORDERS = ("forwards", "backwards")
 
 
 def recorded(path: Path, *, workers: int = 0, target: str = "oracle") -> RunResult:
@@ -43,6 +44,13 @@ def test_a_recording_is_judged_as_the_run_was_whatever_the_workers(tmp_path: Pat
     assert again.facts.provider == first.facts.provider
     recorded(tmp_path / "b")
     assert sections(tmp_path / "a") == sections(tmp_path / "b")
+
+
+def test_no_request_and_no_judgement_depends_on_the_order_of_an_answers_members(tmp_path: Path) -> None:
+    ahead, round_ = (run(Order(f"python:tests.orders:{name}", "smoke", record=str(tmp_path / name)), ()) for name in ORDERS)
+    assert ahead.verdict is round_.verdict is Verdict.PASS
+    assert [(check.check_id, check.sent) for check in ahead.checks] == [(check.check_id, check.sent) for check in round_.checks]
+    assert shape(run(Order("x", "smoke", playback=str(tmp_path / "backwards")), ())) == shape(round_)
 
 
 def sections(path: Path) -> list[str]:

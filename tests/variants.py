@@ -111,20 +111,39 @@ class FilterAsInput(Annotated):
         return bool(missing) and self.bundle.flag(self.bundle.operations[op].flag) in flags
 
 
+def backwards(value: Any) -> Any:
+    """Return a JSON value with the members of every object in the opposite order."""
+    if isinstance(value, dict):
+        return {name: backwards(member) for name, member in reversed(value.items())}
+    return [backwards(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class Backwards(Oracle):
+    """Writes the members of every answer in the opposite order: an object has none."""
+
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
+        [(branch, body)] = super().call(credential, flags, op, payload).items()
+        return {branch: backwards(body)}
+
+
 ALTERNATIVES = ("digest_ids", "needs_two_profiles", "hides_on_objects_only")
 """Each has a counterpart that sets the same choice: the combination of all takes the counterpart."""
 
 
-SHAPES: Mapping[str, Callable[[Choices], Oracle]] = MappingProxyType(
-    {"annotates_answers": Annotated, "refuses_filters_as_input": FilterAsInput}
-)  # fmt: skip
+SHAPES: Mapping[str, Callable[[], Oracle]] = MappingProxyType(
+    {
+        "annotates_answers": lambda: Annotated(Choices()),
+        "refuses_filters_as_input": lambda: FilterAsInput(Choices()),
+        "members_backwards": Backwards,
+    }
+)
 """Variants in how an answer is put."""
 
 
 def made(name: str) -> Callable[[], Oracle]:
     """Return a factory of the variant ``name``, or of all together for ``everything_else``."""
     if name in SHAPES:
-        return lambda: SHAPES[name](Choices())
+        return SHAPES[name]
     if name == "everything_else":
         together = {key: value for one, choices in CHOICES.items() if one not in ALTERNATIVES for key, value in choices.items()}
         return lambda: FilterAsInput(Choices(**together))
