@@ -81,7 +81,7 @@ class Recorder:
     def pytest_testnodedown(self, node: Any, error: object) -> None:  # noqa: ARG002 - the hook's signature
         """Take note of a worker that did not end by itself."""
         if error is not None and not any(self._post.iterdir()):
-            self._trouble(f"a worker process died: {_last_line(str(error))}")
+            self._trouble(_why(_last_line(str(error))))
 
     def pytest_internalerror(self, excrepr: Any) -> None:
         """Take note of an error of pytest or of a plugin."""
@@ -124,6 +124,14 @@ def _result(node_id: str, verdict: Verdict, reason: str) -> CheckResult:
     rule = rule_of_module(file.rpartition("/")[2].removesuffix(".py"))
     rule_id = "" if rule is None else rule.rule_id
     return CheckResult(f"{rule_id}.{name.removeprefix('test_')}", rule_id, verdict, reason, node_id=node_id)
+
+
+def _why(last: str) -> str:
+    """Say why a worker is gone: by its last words, it could not begin, or it died."""
+    _, unusable, sentence = last.partition("UsageError: ")
+    if unusable:
+        return f"a worker could not begin, and each opens the target for itself (-n 1 opens it once): {sentence}"
+    return f"a worker process died: {last}"
 
 
 def _last_line(text: str) -> str:

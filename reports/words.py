@@ -17,7 +17,7 @@ SENTENCES: Mapping[Verdict, str] = MappingProxyType(
     {
         Verdict.PASS: "the target conforms",
         Verdict.FAIL: "the target does not conform",
-        Verdict.SUITE_ERROR: "the suite itself is at fault: this run says nothing about the target",
+        Verdict.SUITE_ERROR: "the run itself broke: it says nothing about the target",
         Verdict.INCONCLUSIVE: "not every rule could be exercised",
         Verdict.NOT_APPLICABLE: "nothing is applicable to this target",
         Verdict.DESELECTED: "no rule was run",

@@ -103,7 +103,7 @@ def opened(browser: webdriver.Chrome, tmp_path: Path) -> Opened:
 
 def test_the_verdict_is_seen_at_a_glance_and_nothing_is_complained_of(opened: Opened) -> None:
     page = opened(MIXED)
-    assert page.one("h1").text.startswith("‼ SUITE_ERROR the suite itself is at fault")
+    assert page.one("h1").text.startswith("‼ SUITE_ERROR the run itself broke")
     assert page.one("h1").location["y"] < 200
     assert len(page.all(".grid li")) == len(MIXED.rules)
     assert page.run("return performance.getEntriesByType('resource').length") == 0

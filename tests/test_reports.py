@@ -309,7 +309,7 @@ def test_the_terminal_shows_rules_failures_and_verdict() -> None:
     assert "again: memory-conformance run python:a.b:c --rules R001 --profile quick --seed 7" in " ".join(said.split())
     assert "SUITE_ERROR  a worker process died" in said
     assert "WAIVERS  waivers.toml: MEM-R005.c1 passes" in said
-    assert "SUITE_ERROR  the suite itself is at fault" in said
+    assert "SUITE_ERROR  the run itself broke" in said
     assert "3 of 11 checks passed, 1 waived" in said
     said.encode("utf-8")
 

@@ -13,11 +13,13 @@ import pytest
 
 from conformance import scenes
 from conformance.bench import Bench
+from conformance.catalogue import named
 from conformance.cli import main
 from conformance.errors import BadUsage, TargetFault
 from conformance.exchange import Call, Reply
 from conformance.levers import Levers, control, hello
 from conformance.oracle.state import State
+from conformance.runner import Order, run
 from conformance.serving.database import APPLICATION, FORMAT, Database
 from conformance.serving.durable import Durable
 from conformance.target import open_target
@@ -259,3 +261,11 @@ def test_a_durable_provider_is_a_target(path: Path) -> None:
     target.close()
     assert target.open().facts.instance != first
     target.close()
+
+
+def test_two_workers_on_one_file_are_told_what_to_do(path: Path) -> None:
+    result = run(Order(f"stdio:{' '.join(COMMAND)} --stdio --db {path}", "smoke", workers=2), [named("R007")])
+    assert result.exit_code() == 3
+    [told] = [said for said in result.trouble if said.startswith("a worker could not begin")]
+    assert "-n 1" in told
+    assert "another process has the file" in told
