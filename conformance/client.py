@@ -146,6 +146,8 @@ class Client:
                 f"{call.op}: the error envelope breaks its schema: {problem.message}", seen=error, pointer=problem.pointer
             )
         symbol = self.bundle.symbol(str(error["code"]))
+        if symbol is None and error["code"] in self.bundle.further_codes:
+            return
         if symbol is None:
             raise CheckFailed(f"{call.op}: the error code is none of the contract's", seen=error, pointer="/code")
         if symbol is Code.INTERNAL:

@@ -7,7 +7,7 @@ taken for impossible.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 
@@ -34,9 +34,10 @@ class Normaliser:
     def cases(self, demands: Conjunction) -> list[Case]:
         """Give the alternatives under which an instance meets all demands."""
         found = self._all(self._sub(sub) for sub in demands)
-        broken = [sub for sub in demands if not sub.holds]
-        if broken and any(case.gap is not None and case.gap.keyword == _TOO_MANY for case in found):
-            found = reduce(self._outside, broken, self._all(self._sub(sub) for sub in demands if sub.holds))
+        if any(case.gap is not None and case.gap.keyword == _TOO_MANY for case in found):
+            parts = tuple(part for sub in demands for part in _parts(sub))
+            held = self._all(self._sub(sub) for sub in parts if sub.holds)
+            found = reduce(self._outside, (sub for sub in parts if not sub.holds), held)
         return found
 
     def _outside(self, given: list[Case], sub: Sub) -> list[Case]:
@@ -182,3 +183,16 @@ class Normaliser:
             self._alive[key] = True  # what recursion asks for again while it is being answered is taken for possible
             self._alive[key] = any(self.alive(inner, depth - 1) for inner in self.cases(demands))
         return self._alive[key]
+
+
+def _parts(sub: Sub) -> Iterator[Sub]:
+    """Take apart what only holds schemas together, or turns one round."""
+    at, schema = sub.located, sub.located.schema
+    words = set(schema) if isinstance(schema, Mapping) else set()
+    if words == {"not"}:
+        yield from _parts(Sub(at.child("not"), not sub.holds, sub.left))
+    elif words == {"allOf"} and sub.holds:
+        for index in range(len(schema["allOf"])):
+            yield from _parts(Sub(at.child("allOf", index), True, sub.left))
+    else:
+        yield sub

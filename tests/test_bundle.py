@@ -49,6 +49,7 @@ def edit(path: Path, change: Callable[[Any], object]) -> None:
 class TestContents:
     def test_the_tables_and_the_vocabulary_name_the_same_symbols(self) -> None:
         assert set(BUNDLE.errors) == set(Code)
+        assert BUNDLE.further_codes == ()
         assert {BUNDLE.symbol(BUNDLE.code(code)) for code in Code} == set(Code)
         assert {BUNDLE.flag_symbol(BUNDLE.flag(flag)) for flag in Flag} == set(Flag)
         assert len({BUNDLE.reason(reason) for reason in Reason}) == len(Reason)

@@ -15,6 +15,8 @@ from conformance.gate import comparison
 from conformance.gate.comparison import compare
 from conformance.gate.markdown import markdown
 from conformance.gate.outcome import Comparison, Direction, Policy, Role, Severity, Step, TypeChange
+from conformance.gate.revisions import opened
+from conformance.gate.suite_effect import Asked, effect
 from conformance.wire.bundle import load
 from tests.changed_bundles import Edit, changed_bundle, member, together
 
@@ -204,6 +206,49 @@ class TestTables:
         found = compared(tmp_path, errors=edit)
         assert self.rows(found) == {"/codes/not_found/code": Severity.BREAKING}
         assert found.exit_code() == 1
+
+    def test_a_code_that_the_suite_has_no_symbol_for(self, tmp_path: Path) -> None:
+        def edit(table: Any) -> None:
+            table["codes"].append({"symbol": "quota_spent", "code": "QUOTA_SPENT", "layer": "operation", "retry": "later"})
+
+        new = load(changed_bundle(tmp_path / "new", {"errors": edit}))
+        found = {
+            (tolerant, back): compare(*((new, BUNDLE) if back else (BUNDLE, new)), Policy(tolerant=tolerant, examples=1))
+            for tolerant in (False, True)
+            for back in (False, True)
+        }
+        assert {self.rows(one)["/codes/QUOTA_SPENT"] for one in (found[False, True], found[True, True])} == {Severity.ADDITIVE}
+        assert {key: one.exit_code() for key, one in found.items() if not key[1]} == {(False, False): 1, (True, False): 0}
+        with opened("packaged") as old, opened(str(tmp_path / "new")) as named:
+            assert effect(old, named, Asked())["codes_without_a_check"] == ["QUOTA_SPENT"]
+
+    def test_operations_and_members_that_no_check_or_only_checks_know(self, tmp_path: Path) -> None:
+        def more(table: Any) -> None:
+            table["operations"].append({**table["operations"][0], "name": "memory.records.count"})
+
+        def without(document: Any) -> None:
+            del document["properties"]["classification"]
+            document["required"].remove("classification")
+            del document["examples"]
+
+        directory = changed_bundle(tmp_path / "new", {"operations": more, CANDIDATE: without})
+        for side in ("request", "response"):
+            schemas = directory / "schemas" / "ops"
+            document = json.loads((schemas / f"memory-describe-{side}.schema.json").read_text("utf-8"))
+            name = f"memory-records-count-{side}.schema.json"
+            document |= {"title": f"MemoryRecordsCount{side.title()}", "$id": document["$id"].rpartition("/")[0] + f"/{name}"}
+            (schemas / name).write_text(json.dumps(document), "utf-8")
+        with opened("packaged") as old, opened(str(directory)) as new:
+            told = effect(old, new, Asked())
+        assert told["operations_without_a_check_of_their_own"] == ["memory.records.count"]
+        assert "MEM-R017.signals_name_cognition_exactly_when_there_is_any" in told["checks_that_name_what_is_gone"]
+
+    def test_schemas_of_an_operation_that_is_gone_may_stay(self, tmp_path: Path) -> None:
+        def edit(table: Any) -> None:
+            table["operations"] = [row for row in table["operations"] if row["name"] != "memory.profile.get"]
+
+        found = compared(tmp_path, operations=edit)
+        assert (found.types, self.rows(found)) == ((), {"/operations/memory.profile.get": Severity.BREAKING})
 
     def test_an_operation_that_is_gone_and_one_that_is_new(self, tmp_path: Path) -> None:
         def edit(table: Any) -> None:

@@ -75,7 +75,7 @@ def _say(options: Namespace, headline: str, parts: Callable[[], Any]) -> None:
         return
     console = Console(highlight=False)
     for part in [headline] if options.quiet else parts():
-        console.print(part, markup=False)
+        console.print(part, markup=False, soft_wrap=options.quiet)
 
 
 def _as_json(found: Comparison | Checked) -> str:

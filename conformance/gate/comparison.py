@@ -48,7 +48,7 @@ def compare(old: Bundle, new: Bundle, policy: Policy) -> Comparison:
         suite=metadata.version("memory-conformance"),
         types=(*changed, *_shelves(old, new)),
         unchanged=len(kin) - len(changed),
-        tables=tuple(table_changes(old, new)),
+        tables=tuple(table_changes(old, new, tolerant=policy.tolerant)),
         stepped=tuple(sorted(work.titles[ref] for ref in work.stepped if ref in work.titles)),
         seconds=round(time.perf_counter() - started, 3),
     )

@@ -29,8 +29,13 @@ class Kin:
 
 
 def types(old: Bundle, new: Bundle) -> Iterator[Kin]:
-    """List the types: requests and answers by their operations, all others by their titles."""
+    """List the types: requests and answers by their operations, all others, and those of other operations, by their titles."""
     ours, theirs = dict(_typed(old)), dict(_typed(new))
+    for one, other, documents in ((ours, theirs, old.documents), (theirs, ours, new.documents)):
+        for name in [name for name in one if name not in other]:
+            title = str(documents[one[name]].get("title", one[name]))
+            if title in other and title not in one:
+                one[title] = one.pop(name)
     for name in dict.fromkeys([*ours, *theirs]):
         refs = ours.get(name), theirs.get(name)
         document = new.documents[refs[1]] if refs[1] else old.documents[refs[0] or ""]

@@ -58,8 +58,10 @@ def _by_reading(old: Bundle, new: Bundle) -> Iterator[tuple[str, list[str]]]:
     named = {name for words in _named().values() for name in words}
     gone = [op for op in old.operations if op not in new.operations]
     yield "operations_without_a_check_of_their_own", [op for op, row in new.operations.items() if row.stem not in named]
-    yield "checks_that_name_what_is_gone", sorted(_naming({old.operations[op].stem for op in gone}))
-    yield "codes_without_a_check", [new.code(code) for code in Code if code.name not in named and code is not Code.INTERNAL]
+    lost = {name for _, name in _members(old)} - {name for _, name in _members(new)}
+    yield "checks_that_name_what_is_gone", sorted(_naming({old.operations[op].stem for op in gone} | lost))
+    unnamed = [new.code(code) for code in Code if code.name not in named and code is not Code.INTERNAL]
+    yield "codes_without_a_check", [*unnamed, *new.further_codes]
     yield "new_members_judged_by_schema_alone", sorted(_new_members(old, new, named))
     before, after = ({str(target) for target in targets(bundle)} for bundle in (old, new))
     yield "negative_targets_gone", sorted(before - after)

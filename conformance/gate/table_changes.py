@@ -36,8 +36,8 @@ _SWITCHES: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Member of a row that is true or false -> what it means that it becomes true, and that it becomes false."""
 
 
-def table_changes(old: Bundle, new: Bundle) -> Iterator[Finding]:
-    """Compare the tables of two bundles."""
+def table_changes(old: Bundle, new: Bundle, *, tolerant: bool = False) -> Iterator[Finding]:
+    """Compare the tables of two bundles; ``tolerant`` readers take a code that they do not know for some refusal."""
     for name in dict.fromkeys([*old.operations, *new.operations]):
         yield from _operation(name, old.operations.get(name), new.operations.get(name))
     for flag in Flag:
@@ -48,6 +48,11 @@ def table_changes(old: Bundle, new: Bundle) -> Iterator[Finding]:
         yield from _word(OPERATIONS, f"/flags/{flag}/implies", before, after, "hosts declare other flags with it")
     for symbol in old.errors:
         yield from _error(old.errors[symbol], new.errors[symbol])
+    for code in sorted({*new.further_codes} - {*old.further_codes}):
+        severity = Severity.ADDITIVE if tolerant else Severity.BREAKING
+        yield _told(severity, ERRORS, f"/codes/{code}", None, code, "old readers do not know the new code")
+    for code in sorted({*old.further_codes} - {*new.further_codes}):
+        yield _told(Severity.ADDITIVE, ERRORS, f"/codes/{code}", code, None, "it is never answered")
     for reason in Reason:
         yield from _word(ERRORS, f"/reasons/{reason}", old.reason(reason), new.reason(reason), "readers know the old text")
     for one in Field:

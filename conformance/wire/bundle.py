@@ -30,6 +30,7 @@ class Bundle:
     """The contract as data. Immutable; validators are built when they are first asked for.
 
     ``documents`` maps each ``$id`` to its schema, ``operations`` each full name to its row in the order of the table.
+    ``further_codes`` are the wire strings of errors that no check asks for: a provider may answer them all the same.
     """
 
     def __init__(self, origin: str, documents: Mapping[str, Any], tables: Tables, raw_tables: Any) -> None:
@@ -38,6 +39,7 @@ class Bundle:
         self.registry = registry_of(documents)
         self.operations = tables.operations
         self.errors = tables.errors
+        self.further_codes = tables.further_codes
         self._tables = tables
         self._raw_tables = raw_tables
         self._validators: dict[str, Validator] = {}

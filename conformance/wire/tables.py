@@ -74,11 +74,12 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Both tables, each keyed by what code asks with."""
+    """Both tables, each keyed by what code asks with; ``further_codes`` are errors that code has no symbol for."""
 
     operations: Mapping[str, Operation]
     flags: Mapping[Flag, FlagRow]
     errors: Mapping[Code, ErrorCode]
+    further_codes: tuple[str, ...]
     reasons: Mapping[Reason, str]
     fields: Mapping[Field, str]
 
@@ -116,7 +117,7 @@ _OPERATIONS = _closed(
 )
 _ERROR = _closed(
     {
-        "symbol": {"enum": [str(code) for code in Code]},
+        "symbol": {"type": "string", "pattern": "^[a-z][a-z_]*$"},
         "code": _TEXT,
         "layer": {"enum": ["dispatch", "operation"]},
         "retry": {"enum": ["never", "refresh", "later"]},
@@ -133,11 +134,12 @@ def read_tables(operations: Any, errors: Any) -> Tables:
     _fits(errors, _ERRORS, ERRORS_FILE)
     rows = [_operation(row) for row in operations["operations"]]
     flags = [FlagRow(Flag(symbol), row["flag"], tuple(map(Flag, row["implies"]))) for symbol, row in operations["flags"].items()]
-    codes = [ErrorCode(Code(row["symbol"]), row["code"], row["layer"], row["retry"]) for row in errors["codes"]]
+    named = [row for row in errors["codes"] if row["symbol"] in set(Code)]
+    codes = [ErrorCode(Code(row["symbol"]), row["code"], row["layer"], row["retry"]) for row in named]
     _once((row.name for row in rows), OPERATIONS_FILE, "/operations")
     _once((row.flag for row in flags), OPERATIONS_FILE, "/flags")
-    _once((row.symbol for row in codes), ERRORS_FILE, "/codes")
-    _once((row.code for row in codes), ERRORS_FILE, "/codes")
+    for member in ("symbol", "code"):
+        _once((row[member] for row in errors["codes"]), ERRORS_FILE, "/codes")
     missing = [str(symbol) for symbol in Code if symbol not in {row.symbol for row in codes}]
     if missing:
         raise broken(ERRORS_FILE, "/codes", f"no row for {', '.join(missing)}")
@@ -145,6 +147,7 @@ def read_tables(operations: Any, errors: Any) -> Tables:
         operations=MappingProxyType({row.name: row for row in rows}),
         flags=MappingProxyType({row.symbol: row for row in flags}),
         errors=MappingProxyType({row.symbol: row for row in codes}),
+        further_codes=tuple(row["code"] for row in errors["codes"] if row not in named),
         reasons=MappingProxyType({Reason(symbol): text for symbol, text in errors["reasons"].items()}),
         fields=MappingProxyType({Field(symbol): text for symbol, text in errors["fields"].items()}),
     )
