@@ -16,7 +16,7 @@ from conformance.disagreement import Comparison, Difference
 from conformance.errors import blame
 from conformance.exchange import CONTROL_PREFIX
 from conformance.expectations import judge
-from conformance.histories import History
+from conformance.histories import PROVISION, Event, History
 from conformance.reduction import Budget, reduce
 from conformance.rehearsal import Heard, Stage, Unready
 from conformance.scripts import Script, Writer
@@ -28,6 +28,7 @@ TRIES = 400
 SECONDS = 6.0
 MOST_TOLD = 60
 """So many calls of a check come along that is to be run again itself."""
+LISTING = "memory.spaces.list"
 RUNS = 3
 """So often a reduced counterexample is repeated to confirm it."""
 
@@ -155,12 +156,11 @@ class Maker:
 def fair(calls: Sequence[Said], differences: Sequence[Difference], target: Heard, model: Heard) -> list[Difference]:
     """Return the differences without those that only say who won a race: which of the calls sent together wins is nobody's fault.
 
-    That more than one of them commits where in turn one would is a difference; so is a number that is told after the race.
+    That more than one of them commits where in turn one would is a difference; so is a number that is told after the race. After
+    a race that the same calls won on both sides all goes on as it did before.
     """
     races = [range(first, _group_end(calls, first)) for first in _first_of_groups(calls)]
-    if not races:
-        return list(differences)
-    begun = races[0].start
+    begun = next((race.start for race in races if not _won_alike(race, target, model)), len(calls))
     kept = [
         found
         for found in differences
@@ -171,6 +171,11 @@ def fair(calls: Sequence[Said], differences: Sequence[Difference], target: Heard
         if right == 1 < won and not any(calls[number].op.startswith(CONTROL_PREFIX) for number in race):
             kept.append(Difference(race.stop - 1, Kind.ONE_COMMITS, seen=f"{won} of {len(race)} committed"))
     return kept
+
+
+def _won_alike(race: range, target: Heard, model: Heard) -> bool:
+    """Say whether each of the calls sent together came to the same end on both sides."""
+    return all(target.answers[number].outcome == model.answers[number].outcome for number in race)
 
 
 def _first_of_groups(calls: Sequence[Said]) -> list[int]:
@@ -185,13 +190,16 @@ def _alike(differences: Sequence[Difference], wanted: Difference, example: Count
     return next((found for found in differences if found.call in last and found.shape == wanted.shape), None)
 
 
-def started(stage: Stage, events: Any) -> str:
-    """Ask the target when the first space of the events was made, "" where it does not say."""
-    for event in events:
-        for call, reply in zip(event.calls, event.replies, strict=True):
-            if call.op == f"{CONTROL_PREFIX}provision" and reply is not None and reply.payload is not None:
-                return stage.started(reply.payload["space_id"], reply.payload["root"]["credential"])
-    return ""
+def started(stage: Stage, events: Sequence[Event]) -> str:
+    """Say when the first space of the events was made, as they tell, or else as the target tells now; "" where neither does."""
+    heard = [pair for event in events for pair in zip(event.calls, event.replies, strict=True)]
+    answers = [(call, reply.payload) for call, reply in heard if reply is not None and isinstance(reply.payload, Mapping)]
+    home = next((payload for call, payload in answers if call.op == PROVISION), None)
+    if home is None:
+        return ""
+    spaces = (space for call, payload in answers if call.op == LISTING for space in payload["spaces"])
+    told = next((space["created_at"] for space in spaces if space["space_id"] == home["space_id"]), None)
+    return str(told) if told is not None else stage.started(home["space_id"], home["root"]["credential"])
 
 
 def _travels(script: Script, history: History) -> bool:

@@ -22,7 +22,7 @@ HELLO = f"{CONTROL_PREFIX}hello"
 CLOCK = f"{CONTROL_PREFIX}clock"
 PARCELS = ("bundle", "chunk")
 """Members that hold a bundle or a chunk, in an answer and in a request."""
-FARTHEST = 3 * 366 * 86_400
+FARTHEST = 100 * 366 * 86_400
 """An instant so many seconds away from the start is one that the check worked out, a farther one is a constant."""
 _MADE = re.compile(r"(?:^|_)(?:ids?|by|at|digests?|cursor)$")
 _VERBATIM = frozenset({"content", "extensions", "structured"})

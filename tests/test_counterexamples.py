@@ -13,8 +13,9 @@ import pytest
 from conformance.catalogue import named
 from conformance.cli import main
 from conformance.counterexample import DIGEST, Counterexample, Expectation, Kind, Party
-from conformance.counterexamples import About, Maker
-from conformance.histories import MOST_WORLDS, History
+from conformance.counterexamples import About, Maker, started
+from conformance.exchange import Call, Reply
+from conformance.histories import MOST_WORLDS, Event, History
 from conformance.listening import Listening
 from conformance.rehearsal import Stage
 from conformance.replay import Status, read_counterexample, replayed
@@ -175,6 +176,18 @@ def test_what_no_calls_show_is_left_to_the_check(opened: dict[str, Opened], stag
     found = maker.of_check(history, Failure("it moved", seen=5), ABOUT)
     assert (found.expectation.kind, found.expectation.call) == (Kind.CHECK, len(padded().calls) - 1)
     assert (found.check, found.seen) == ("MEM-R008.x", 5)
+
+
+def test_when_the_first_space_was_made_is_heard_where_it_was_told(stages: dict[str, Stage]) -> None:
+    """A provider that has lost everything in a restart tells it no more."""
+    login = {"principal_id": "p", "credential": "c"}
+    made = Event((Call("control.provision", {}),), (Reply(payload={"space_id": "s", "root": login}),))
+    listed = Event(
+        (Call("memory.spaces.list", {}),), (Reply(payload={"spaces": [{"space_id": "s", "created_at": "2026-01-01T00:00:00Z"}]}),)
+    )
+    assert started(stages[ORACLE], [made, listed]) == "2026-01-01T00:00:00Z"
+    assert started(stages[ORACLE], [made]) == ""
+    assert started(stages[ORACLE], [listed]) == ""
 
 
 # -- of a run

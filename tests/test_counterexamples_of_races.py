@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from conformance.bench import Bench
-from conformance.counterexample import Counterexample, Kind
+from conformance.counterexample import Counterexample, Expectation, Kind
 from conformance.counterexamples import About, Maker
 from conformance.expectations import judge
 from conformance.listening import Listening
@@ -14,6 +15,7 @@ from conformance.rehearsal import Stage
 from conformance.target import open_target
 from conformance.verdict import Failure
 from conformance.wire.bundle import load
+from tests.travelling import ENSURED, FAULT, MOVED, WRITTEN, example
 
 
 @contextmanager
@@ -49,3 +51,15 @@ def test_of_a_race_it_says_that_one_commits() -> None:
 
 def test_a_right_provider_that_takes_calls_at_once_has_none() -> None:
     assert _race("python:tests.test_linearizability:at_once") is None
+
+
+def test_what_comes_after_a_race_that_was_won_alike_is_found() -> None:
+    """Two creations at once succeed on both sides: who came first says nothing of what comes after them."""
+    twice = [replace(WRITTEN, payload={**WRITTEN.payload, "idempotency_key": key}, names={}, together=1) for key in "xy"]
+    calls = (ENSURED, *twice, WRITTEN, MOVED)
+    with _stage(FAULT) as (target, _, _), _stage("oracle") as (model, _, _):
+        whole = example(*calls, expectation=Expectation(Kind.CHECK))
+        found = Maker(load(), target, model, tries=0).of_calls(whole, Failure("it moved"))
+    assert found is not None
+    assert [said.together for said in found.calls] == [0, 1, 1, 0, 0]
+    assert found.expectation.kind is Kind.REFUSED

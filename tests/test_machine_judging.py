@@ -52,6 +52,13 @@ def _created(stage: Stage, **members: Any) -> str:
 # -- the table
 
 
+def test_profiles_whose_subject_and_kind_read_alike_when_joined_are_two() -> None:
+    whole = [{"subject_id": "u1/x", "kind": "note"}, {"subject_id": "u1", "kind": "x/note"}]
+    compare = freedom.TRAVELS["profile"]
+    assert compare(Sight(), whole, whole[::-1], "") is None
+    assert compare(Sight(), whole, whole[:1], "") is not None
+
+
 def test_every_row_of_the_table_says_what_leaves_it_open_and_how_it_is_taken() -> None:
     for row in freedom.FREEDOM:
         assert row.sentence
@@ -297,6 +304,15 @@ def test_a_cursor_lives_through_reads_and_dies_at_a_change_of_its_items(stage: S
     _created(stage)
     stage.chains.age()
     assert chain.dead
+
+
+def test_two_chains_that_are_alike_both_age(stage: Stage) -> None:
+    first = _two_records(stage)
+    again = Chain(first.actor, first.op, first.request)
+    stage.chains.page(again, {"limit": 1})
+    _created(stage)
+    stage.chains.age()
+    assert [chain.dead for chain in stage.chains.open] == [True, True]
 
 
 def test_a_cursor_that_should_be_dead_and_lives_is_found(stage: Stage) -> None:

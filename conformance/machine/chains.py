@@ -24,9 +24,11 @@ COMPUTED = frozenset({"stale"})
 """Members that are computed at a read: whether their change is one of the item is not said."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Chain:
     """A cursor chain: whose it is, what was asked, which items came, and the latest ``cursor`` ("" at the beginning and end).
+
+    Two chains are two, however alike.
 
     ``dead``: the cursor must not work any more; ``doubtful``: it may have died.
     """

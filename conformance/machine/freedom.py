@@ -10,7 +10,8 @@ followed`` stands in ``by``: the model takes the target's choice where two answe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,8 +168,9 @@ def _table(of: str, **inner: Comparator) -> Mapping[str, Comparator]:
     return {**{row.member: row.how for row in FREEDOM if row.of == of and row.how is not None}, **inner}
 
 
-def _key(*members: str) -> Any:
-    return lambda doc: "/".join(str(doc[member]) for member in members)
+def _key(*members: str) -> Callable[[Mapping[str, Any]], str]:
+    # As JSON: two names must not be one when they are joined.
+    return lambda doc: json.dumps([doc[member] for member in members], ensure_ascii=False)
 
 
 SPACE = document(_table("space"))
