@@ -11,9 +11,8 @@ import asyncio
 import inspect
 import signal
 import threading
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 from conformance.errors import NoAnswer, TargetFault, blame
@@ -147,19 +146,25 @@ def _through_json(answer: Any, op: str) -> Any:
         raise TargetFault(f"{op}: the answer is not JSON: {blame(error)}") from error
 
 
-@contextmanager
-def _alarm(seconds: float, op: str) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class _alarm:  # noqa: N801  (a context, named as it is read; a generator would cost as much as the timer)
+    """Raises ``NoAnswer`` in the main thread where the context is open for too long."""
 
-    def ring(_signum: int, _frame: object) -> None:
-        raise NoAnswer(f"{op}: no answer within {seconds:g} s")
+    __slots__ = ("_before", "_op", "_rings", "_seconds")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    def __init__(self, seconds: float, op: str) -> None:
+        self._seconds = seconds
+        self._op = op
+
+    def __enter__(self) -> None:
+        self._rings = threading.get_ident() == threading.main_thread().ident
+        if self._rings:
+            self._before = signal.signal(signal.SIGALRM, self._ring)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+
+    def __exit__(self, *_error: object) -> None:
+        if self._rings:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+
+    def _ring(self, _signum: int, _frame: object) -> None:
+        raise NoAnswer(f"{self._op}: no answer within {self._seconds:g} s")

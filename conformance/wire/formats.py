@@ -11,7 +11,7 @@ import re
 from calendar import monthrange
 from functools import lru_cache
 
-_TIMESTAMP = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?Z")
+_TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.([0-9]+))?Z")
 
 _ECMA_SPACE = r" \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _OUTSIDE = {
@@ -31,11 +31,14 @@ _PIECE = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|\[\^?\]|.", re.DOTALL)
 def is_timestamp(text: str) -> bool:
     """Say whether ``text`` is a Timestamp: ``T`` and ``Z``, a real calendar day of the years 1 to 9999, seconds 00-59."""
     found = _TIMESTAMP.fullmatch(text)
-    if found is None:
-        return False
-    year, month, day, hour, minute, second = (int(part) for part in found.groups()[:6])
-    real_day = year >= 1 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
-    return real_day and hour <= 23 and minute <= 59 and second <= 59
+    return found is not None and _is_day(found[1])
+
+
+@lru_cache(maxsize=1024)
+def _is_day(text: str) -> bool:
+    """Say whether digits ``YYYY-MM-DD`` are a day; the same few are asked for a hundred times a check."""
+    year, month, day = (int(part) for part in text.split("-"))
+    return year >= 1 and 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
 
 
 def instant(text: str) -> tuple[str, str]:
@@ -44,9 +47,9 @@ def instant(text: str) -> tuple[str, str]:
     Fractions compare as text, because a longer one with the same beginning is later. Raises ``ValueError`` for any other text.
     """
     found = _TIMESTAMP.fullmatch(text)
-    if found is None or not is_timestamp(text):
+    if found is None or not _is_day(found[1]):
         raise ValueError(f"not a timestamp: {text[:60]!r}")
-    return text[:19], (found.group(7) or "").rstrip("0")
+    return text[:19], (found[2] or "").rstrip("0")
 
 
 @lru_cache(maxsize=256)

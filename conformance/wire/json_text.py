@@ -9,7 +9,17 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Final, NoReturn
+
+_ENCODERS: Final = MappingProxyType(
+    {
+        (ordered, strict): json.JSONEncoder(sort_keys=ordered, allow_nan=not strict)
+        for ordered in (False, True)
+        for strict in (False, True)
+    }
+)
+"""Made once: ``json.dumps`` makes one a call."""
 
 Scalar = Callable[[Any], str]
 Names = Callable[[Mapping[str, Any]], Iterable[str]]
@@ -31,7 +41,7 @@ def written(value: Any, *, ordered: bool = False, strict: bool = False, limit: i
     ``ValueError`` for what is no JSON value or nests deeper than ``DEEPEST``.
     """
     try:
-        text = json.dumps(value, sort_keys=ordered, allow_nan=not strict)
+        text = _ENCODERS[ordered, strict].encode(value)
     except RecursionError:
         text = _joined(pieces(value, partial(_scalar, strict=strict), sorted if ordered else list), limit)
     if limit is not None and len(text) > limit:
