@@ -161,18 +161,20 @@ def trials(
                 yield Trial(FAULTS, fault.name, rule, profile, seed, schemas)
 
 
-def control_trials(*, profile: str, seed: int) -> Iterator[Trial]:
+def control_trials(*, profile: str, seed: int, schemas: str | None = None) -> Iterator[Trial]:
     """Give the trials of the control under every rule."""
     for name in controls():
-        yield from (Trial(CONTROLS, name, rule, profile, seed) for rule in rules())
+        yield from (Trial(CONTROLS, name, rule, profile, seed, schemas) for rule in rules())
 
 
-def freedom_trials(chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed: int) -> Iterator[Trial]:
+def freedom_trials(
+    chosen: Iterable[str], rule_ids: Sequence[str], *, profile: str, seed: int, schemas: str | None = None
+) -> Iterator[Trial]:
     """Give the trials of the chosen permitted variants (all: none named) under ``rule_ids`` (all: none named)."""
     wanted = set(chosen)
     for name in variants():
         if not wanted or name in wanted:
-            yield from (Trial(VARIANTS, name, rule, profile, seed) for rule in rule_ids or rules())
+            yield from (Trial(VARIANTS, name, rule, profile, seed, schemas) for rule in rule_ids or rules())
 
 
 def attempt(trial: Trial) -> Cell:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from conformance.catalogue import named
-from conformance.gate.reruns import killed_less, verdicts_changed
+from conformance.cli import main
+from conformance.gate.reruns import faults_of, killed_less, verdicts_changed
 from conformance.gate.revisions import opened
 from conformance.kill_matrix import Outcome, attempt, trials
 from conformance.runner import Order, run
@@ -81,13 +82,9 @@ class TestGone:
         assert "MEM-R016.a_change_commits_against_the_exact_revision_alone[dismiss]" in told
         assert set(told.values()) == {f"the contract of this run has no operation {DISMISS}"}
 
-    def test_the_difference_is_told_check_by_check(self, gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        def of_one_rule(order: Order) -> RunResult:
-            return run(order, [named("R001")])
-
-        monkeypatch.setattr("conformance.gate.reruns.run", of_one_rule)
+    def test_the_difference_is_told_check_by_check(self, gone: str) -> None:
         with opened("packaged") as old, opened(gone) as new:
-            changed, unknown = verdicts_changed(old, new, "quick", 0)
+            changed, unknown = verdicts_changed(old, new, "quick", 0, [named("R001")])
         assert unknown == []
         assert [line.partition(" (")[0] for line in changed] == [
             "MEM-R001.objects_are_whole_in_every_state: PASS → NOT_APPLICABLE",
@@ -121,6 +118,22 @@ class TestFaults:
         with opened("packaged") as old, opened(directory) as new:
             less, unknown = killed_less(old, new, 1, ["r001_subject_without_its_kind"])
         assert (less, unknown) == (["r001_subject_without_its_kind (MEM-R001): survived"], [])
+
+    def test_the_matrix_is_run_by_another_bundle(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        directory = without_operation(tmp_path / "new", "memory.subjects.get")
+        asked = ["faults", "--kill-matrix", "--only", "r001_subject_without_its_kind", "-n", "1"]
+        assert main([*asked, "--schemas", directory, "--json", str(tmp_path / "new.json")]) == 1
+        (cell,) = json.loads((tmp_path / "new.json").read_text("utf-8"))["cells"]
+        assert cell["outcome"] == "survived"
+        capsys.readouterr()
+        for wrong in (["--schemas", str(tmp_path / "nowhere")], ["--json", str(tmp_path)]):
+            assert main([*asked, *wrong]) == 3
+            said = capsys.readouterr()
+            assert (said.out, len(said.err.strip().splitlines())) == ("", 1)
+
+    def test_the_faults_of_chosen_rules(self) -> None:
+        assert self.NAME in faults_of([named("R001")])
+        assert not {self.NAME} & {*faults_of([named("R002"), named("R003")])}
 
 
 def test_results_of_both_bundles_can_be_told_apart(added: str) -> None:

@@ -67,5 +67,5 @@ def test_every_option_of_the_table_is_there() -> None:
     with pytest.raises(SystemExit):
         main(["schemas", "diff", "--help"])
     assert set(re.findall(r"\| `(--[a-z-]+)", table[1])) == {
-        "--readers", "--version-step", "--run", "--kill-matrix", "--transcripts", "--report",
+        "--readers", "--version-step", "--run", "--kill-matrix", "--rules", "--transcripts", "--report",
     }  # fmt: skip

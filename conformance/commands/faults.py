@@ -27,24 +27,37 @@ from conformance.kill_matrix import (
     variants,
 )
 from conformance.profiles import profile_named
+from conformance.wire.bundle import load
 
 
 def main(options: Namespace) -> int:
-    """List the faults, or run the matrix: exit 0 when every bar holds, 1 when one does not. Raises ``BadUsage``."""
+    """List the faults, or run the matrix: exit 0 when every bar holds, 1 when one does not. Raises ``BadInput``."""
     profile_named(options.profile)
+    load(options.schemas)  # a bundle that cannot be read is told before anything runs
     if not (options.kill_matrix or options.freedom):
         return _list(_names(options.only))
     planned = list(_planned(options))
-    found = matrix(planned, workers=options.workers, seen=_said)
     if options.json:
-        Path(options.json).write_text(json.dumps(found.to_json(), indent=1, ensure_ascii=False) + "\n", "utf-8")
+        _written(Path(options.json))
+    found = matrix(planned, workers=options.workers, seen=_said)
     _summary(found)
+    if options.json:
+        _written(Path(options.json), json.dumps(found.to_json(), indent=1, ensure_ascii=False) + "\n")
     return 1 if found.misses() else 0
+
+
+def _written(path: Path, text: str = "") -> None:
+    """Write a text into a file; without one, only see that it can be written. Raises ``BadUsage``."""
+    try:
+        with path.open("a" if not text else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BadUsage(f"{path}: the matrix cannot be written: {error.strerror}.") from error
 
 
 def _planned(options: Namespace) -> Iterator[Trial]:
     names = _names(options.only)
-    asked = {"profile": options.profile, "seed": options.seed}
+    asked = {"profile": options.profile, "seed": options.seed, "schemas": options.schemas}
     if options.kill_matrix:
         yield from trials(names, list(rules()) if options.all_rules else [], **asked)
         if not names:

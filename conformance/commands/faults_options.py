@@ -17,5 +17,6 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--profile", default=DEFAULT_PROFILE, help="how much is tried (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: %(default)s)")
+    parser.add_argument("--schemas", metavar="DIR", help="run them by another schema bundle than the packaged one")
     parser.add_argument("-n", dest="workers", type=int, default=2, metavar="N", help="processes (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the matrix as JSON")

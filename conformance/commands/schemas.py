@@ -13,12 +13,14 @@ from typing import Any
 
 from rich.console import Console
 
+from conformance.catalogue import named
 from conformance.errors import BadUsage
 from conformance.gate import check_words, terminal
 from conformance.gate.checking import Checked, check
 from conformance.gate.comparison import compare
 from conformance.gate.markdown import markdown
 from conformance.gate.outcome import Comparison, Policy, Step
+from conformance.gate.reruns import faults_of
 from conformance.gate.revisions import PACKAGED, both
 from conformance.gate.suite_effect import Asked, effect
 from conformance.gate.words import headline
@@ -57,7 +59,10 @@ def _asked(options: Namespace) -> Asked:
     transcripts = None if options.transcripts is None else Path(options.transcripts)
     if transcripts is not None and not transcripts.exists():
         raise BadUsage(f"--transcripts {transcripts}: there is no such file or directory.")
-    return Asked(profile, options.kill_matrix, transcripts, options.workers)
+    rules = tuple(named(part) for text in options.rules for part in text.split(","))
+    if options.kill_matrix:
+        faults_of(rules)  # that there are none here is told before anything is compared
+    return Asked(profile, options.kill_matrix, transcripts, options.workers, rules)
 
 
 def _check(options: Namespace) -> int:

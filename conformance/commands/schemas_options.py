@@ -59,5 +59,8 @@ def _diff(parser: ArgumentParser) -> None:
     group.add_argument("--no-suite", action="store_true", help="leave out the effect on this suite's checks")
     group.add_argument("--run", metavar="PROFILE", help="run the suite on the oracle by both, and tell what differs")
     group.add_argument("--kill-matrix", action="store_true", help="run the seeded faults by the new one (in a checkout; long)")
+    group.add_argument(
+        "--rules", action="append", default=[], metavar="R011,R013", help="run these rules alone, or the faults of these alone"
+    )
     group.add_argument("-n", dest="workers", type=int, default=2, metavar="N", help="processes for these (default: %(default)s)")
     group.add_argument("--transcripts", metavar="DIR", help="judge recorded calls by both, and tell what differs")

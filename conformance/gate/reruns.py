@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from conformance.catalogue import Rule
 from conformance.gate.revisions import Named
-from conformance.kill_matrix import Cell, Outcome, Trial, matrix, trials
+from conformance.kill_matrix import Cell, Outcome, Trial, matrix, seeded, trials
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
 from conformance.runner import Order, run
 from conformance.verdict import RunResult
@@ -14,9 +15,10 @@ Found = tuple[list[str], list[str]]
 """What was found, and what could not be found out with the reason."""
 
 
-def verdicts_changed(old: Named, new: Named, profile: str, workers: int) -> Found:
-    """Run the suite on the oracle by both bundles, and compare check by check."""
-    before, after = (run(Order(profile=profile, workers=workers, schemas=one.directory)) for one in (old, new))
+def verdicts_changed(old: Named, new: Named, profile: str, workers: int, chosen: Sequence[Rule] = ()) -> Found:
+    """Run the suite, or the chosen rules, on the oracle by both bundles, and compare check by check."""
+    orders = (Order(profile=profile, workers=workers, schemas=one.directory) for one in (old, new))
+    before, after = (run(order, chosen) for order in orders)
     ours, theirs = ({check.check_id: check for check in result.checks} for result in (before, after))
     changed = []
     for name in dict.fromkeys([*ours, *theirs]):
@@ -33,6 +35,12 @@ def _trouble(named: Named, result: RunResult) -> list[str]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())[:160]
+
+
+def faults_of(chosen: Sequence[Rule]) -> tuple[str, ...]:
+    """Name the seeded faults of the chosen rules. Raises ``BadUsage`` outside of a checkout."""
+    ids = {rule.rule_id for rule in chosen}
+    return tuple(fault.name for fault in seeded() if fault.rule in ids)
 
 
 def killed_less(old: Named, new: Named, workers: int, only: Sequence[str] = ()) -> Found:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance import scenes
-from conformance.catalogue import rules
-from conformance.gate.reruns import killed_less, verdicts_changed
+from conformance.catalogue import Rule, rules
+from conformance.gate.reruns import faults_of, killed_less, verdicts_changed
 from conformance.gate.revisions import Named
 from conformance.gate.transcripts import transcripts_changed
 from conformance.modules import modules_of
@@ -23,12 +23,16 @@ from strategies.negatives import targets
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be found out by running: a profile of the suite, the kill matrix, recorded calls; by so many processes."""
+    """What is to be found out by running: a profile of the suite, the kill matrix, recorded calls.
+
+    ``workers`` is the number of processes; ``rules`` are those that are run, and whose faults are (all: none named).
+    """
 
     profile: str | None = None
     kill_matrix: bool = False
     transcripts: Path | None = None
     workers: int = 2
+    rules: tuple[Rule, ...] = ()
 
     @property
     def anything(self) -> bool:
@@ -41,10 +45,10 @@ def effect(old: Named, new: Named, asked: Asked, *, static: bool = True) -> Mapp
     found: dict[str, Any] = dict(_by_reading(old.bundle, new.bundle)) if static else {}
     unknown: list[str] = []
     if asked.profile is not None:
-        found["checks_with_another_verdict"], why = verdicts_changed(old, new, asked.profile, asked.workers)
+        found["checks_with_another_verdict"], why = verdicts_changed(old, new, asked.profile, asked.workers, asked.rules)
         unknown += why
     if asked.kill_matrix:
-        found["faults_that_no_longer_bite"], why = killed_less(old, new, asked.workers)
+        found["faults_that_no_longer_bite"], why = killed_less(old, new, asked.workers, faults_of(asked.rules))
         unknown += why
     if asked.transcripts is not None:
         judged, found["calls_with_another_verdict"], why = transcripts_changed(asked.transcripts, old.bundle, new.bundle)
