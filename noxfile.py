@@ -156,7 +156,8 @@ def schema_diff(session: nox.Session) -> None:
     other = Path(session.create_tmp()) / "differ"
     session.run("python", "-m", "venv", str(other))
     session.run(str(other / "bin" / "python"), "-m", "pip", "install", "--quiet", "jsonsubschema==0.0.8", external=True)
-    session.run("python", "-m", "tests.benchmarks.bench_schema_diff", "--differ", str(other / "bin" / "python"))
+    table = session.posargs or ["--table", "tests/benchmarks/gate.md"]
+    session.run("python", "-m", "tests.benchmarks.bench_schema_diff", "--differ", str(other / "bin" / "python"), *table)
 
 
 @nox.session
