@@ -7,7 +7,7 @@ symbols, is the expectation. It must be unmet on the target and met on the oracl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -47,9 +47,19 @@ class About:
 
 
 class Maker:
-    """Makes counterexamples on one target. ``model`` is the oracle on a stage of its own."""
+    """Makes counterexamples on one target. ``model`` is the oracle on a stage of its own; ``stopped`` ends a reduction."""
 
-    def __init__(self, bundle: Bundle, target: Stage, model: Stage, *, tries: int = TRIES, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        bundle: Bundle,
+        target: Stage,
+        model: Stage,
+        *,
+        tries: int = TRIES,
+        seconds: float = SECONDS,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._stopped = stopped
         self._bundle = bundle
         self._target = target
         self._model = model
@@ -107,7 +117,7 @@ class Maker:
             return replace(cut, calls=fewest, unreduced=blame(error))
 
     def _budget(self) -> Budget:
-        return Budget(self._tries, self._seconds)
+        return Budget(self._tries, self._seconds, self._stopped)
 
     def _started(self, events: Any) -> str:
         return started(self._target, events)

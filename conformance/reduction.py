@@ -21,16 +21,17 @@ PLAIN = {"text": "a"}
 
 
 class Budget:
-    """How much may be tried: so many tries, so many seconds."""
+    """How much may be tried: so many tries, so many seconds, and nothing more when all is ``stopped``."""
 
-    def __init__(self, tries: int, seconds: float) -> None:
+    def __init__(self, tries: int, seconds: float, stopped: Callable[[], bool] = lambda: False) -> None:
         self.tries = tries
         self._until = time.monotonic() + seconds
+        self._stopped = stopped
 
     def spend(self) -> bool:
         """Take one try; False where none is left."""
         self.tries -= 1
-        return self.tries >= 0 and time.monotonic() < self._until
+        return self.tries >= 0 and time.monotonic() < self._until and not self._stopped()
 
 
 def reduce(calls: Sequence[Said], fails: Fails, budget: Budget, given: frozenset[str] = frozenset()) -> Calls:

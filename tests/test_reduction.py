@@ -110,6 +110,7 @@ def test_the_budget_ends_it_with_what_was_reached() -> None:
     assert {"c3", "c39"} <= set(names(found))
     assert len(found) < 40
     assert reduce(calls, fails, Budget(0, 60)) == tuple(calls)
+    assert reduce(calls, fails, Budget(1000, 60, lambda: True)) == tuple(calls)
     assert reduce(calls, fails, Budget(100, -1.0)) == tuple(calls)
     assert asked == 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -127,9 +128,12 @@ def name_of(finding: Finding) -> str:
 
 
 class Reducer:
-    """Makes counterexamples of findings on the target, beside an oracle of its own."""
+    """Makes counterexamples of findings on the target, beside an oracle of its own, until all is ``stopped``."""
 
-    def __init__(self, bundle: Bundle, opened: Opened, seed: int, *, seconds: float = SECONDS) -> None:
+    def __init__(
+        self, bundle: Bundle, opened: Opened, seed: int, *, seconds: float = SECONDS, stopped: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._stopped = stopped
         self._bundle = bundle
         self._opened = opened
         self._seed = seed
@@ -140,7 +144,7 @@ class Reducer:
         model = open_target(DEFAULT_TARGET, bundle=self._bundle).open()
         try:
             stages = Stage(self._opened, self._bundle), Stage(model, self._bundle)
-            maker = Maker(self._bundle, *stages, tries=TRIES, seconds=self._seconds)
+            maker = Maker(self._bundle, *stages, tries=TRIES, seconds=self._seconds, stopped=self._stopped)
             example = maker.of_history(history, self._failure(finding), self._about(finding))
         except (TargetFault, CheckFailed) as error:
             return replace(finding, unreduced=blame(error))

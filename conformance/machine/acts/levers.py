@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.machine import draws
 from conformance.machine.acts import grants, journeys, lives, storms, transfer
+from conformance.machine.disagreement import Disagreement
 from conformance.machine.duo import Done
 from conformance.machine.stage import Stage, keys
 from conformance.wire.bundle import instant
@@ -90,9 +91,16 @@ def hold(stage: Stage) -> None:
 
 
 def restart(stage: Stage) -> None:
-    """Restart the provider, and use what it knew."""
+    """Restart the provider, and use what it knew; what is wrong then is told as such."""
     stage.restart()
-    space_id = stage.space_id()
+    try:
+        _remembered(stage, stage.space_id())
+    except Disagreement as lost:
+        lost.reason = f"{lost.reason} after a restart"
+        raise
+
+
+def _remembered(stage: Stage, space_id: str) -> None:
     root = stage.roots[space_id]
     stage.listed(root, "spaces.list", space_id)
     transfer.look(stage, space_id)
