@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from argparse import Namespace
 from pathlib import Path
@@ -11,8 +12,8 @@ from rich.text import Text
 
 from conformance.commands.here import find_modules_here
 from conformance.errors import BadInput, BadUsage
-from conformance.fuzz.corpus import open_corpus
-from conformance.fuzz.crew import Outcome, run
+from conformance.fuzz.corpus import Corpus, open_corpus
+from conformance.fuzz.crew import Look, Outcome, run
 from conformance.fuzz.figures import summary, watching
 from conformance.fuzz.order import Order
 from conformance.machine.acts import ASKED_FOR
@@ -21,6 +22,7 @@ from conformance.wire.bundle import load
 
 NOTHING, FOUND, TROUBLE = 0, 1, 3
 DEFAULT_MINUTES = 1.0
+DASK, SHARD = "dask:", "{shard}"
 
 
 def main(options: Namespace) -> int:
@@ -34,13 +36,13 @@ def main(options: Namespace) -> int:
         focus=options.focus,
         seconds=_seconds(options),
         calls=options.calls,
-        workers=options.workers,
+        workers=_workers(options),
         seed=options.seed,
         schemas=options.schemas,
         first=corpus.episodes,
     )
-    with open_target(order.target, bundle=load(order.schemas)).started(), watching(order, quiet=options.quiet) as look:
-        outcome = run(order, corpus, look)
+    with watching(order, quiet=options.quiet) as look:
+        outcome = _here(order, corpus, look) if options.cluster is None else _there(order, corpus, look, options)
     if outcome.unusable:
         raise BadInput(outcome.unusable)
     if folder is not None:
@@ -49,15 +51,48 @@ def main(options: Namespace) -> int:
     return TROUBLE if outcome.troubles else FOUND if outcome.findings.found else NOTHING
 
 
+def _here(order: Order, corpus: Corpus, look: Look) -> Outcome:
+    with open_target(order.target, bundle=load(order.schemas)).started():
+        return run(order, corpus, look)
+
+
+def _there(order: Order, corpus: Corpus, look: Look, options: Namespace) -> Outcome:
+    """Work on a cluster."""
+    lacking = [name for name in ("distributed",) if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise BadUsage(f"--cluster needs {', '.join(lacking)}: pip install 'memory-conformance[cluster]'.")
+    cluster = importlib.import_module("conformance.fuzz.cluster")
+    outcome: Outcome = cluster.run(order, corpus, options.cluster.removeprefix(DASK), options.target_template, look)
+    return outcome
+
+
+def _workers(options: Namespace) -> int:
+    """Return how many work: one where nothing is said, on a cluster as many as there are (0)."""
+    given: int | None = options.workers
+    return given if given is not None else 1 if options.cluster is None else 0
+
+
 def _check(options: Namespace) -> None:
     if options.focus not in ASKED_FOR:
         raise BadUsage(f"--focus {options.focus}: there is no such focus; write one of {', '.join(ASKED_FOR)}.")
-    if options.workers < 0:
+    _check_cluster(options)
+    if _workers(options) < 0:
         raise BadUsage(f"-n {options.workers}: the number of workers is 0 or more.")
     if options.minutes is not None and not 0 < options.minutes < float("inf"):
         raise BadUsage(f"--minutes {options.minutes:g}: give a number above 0.")
     if options.calls is not None and options.calls < 1:
         raise BadUsage(f"--calls {options.calls}: give a number above 0.")
+
+
+def _check_cluster(options: Namespace) -> None:
+    if options.cluster is not None and not options.cluster.startswith(f"{DASK}tcp://"):
+        raise BadUsage(f"--cluster {options.cluster}: write dask:tcp://HOST:PORT, the address of a Dask scheduler.")
+    if options.target_template is None:
+        return
+    if options.cluster is None:
+        raise BadUsage("--target-template goes with --cluster.")
+    if SHARD not in options.target_template:
+        raise BadUsage(f"--target-template {options.target_template}: {SHARD} stands for the number of a shard; write it in.")
 
 
 def _seconds(options: Namespace) -> float | None:

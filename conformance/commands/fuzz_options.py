@@ -22,8 +22,17 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--minutes", type=float, default=None, help="how long it may take (default: 1, without --calls)")
     parser.add_argument("--calls", type=int, default=None, help="how many calls may be sent")
     parser.add_argument(
-        "-n", "--workers", type=int, default=1, metavar="N",
+        "-n", "--workers", type=int, default=None, metavar="N",
         help="worker processes, each opens the target for itself; 0 works in this process (default: 1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cluster", default=None, metavar="dask:tcp://HOST:PORT",
+        help="work on the workers of a Dask scheduler, -n shards of the campaign (default: one for each of their threads); needs "
+        "the extra memory-conformance[cluster], here and there",
+    )  # fmt: skip
+    parser.add_argument(
+        "--target-template", default=None, metavar="TARGET",
+        help="with --cluster: a target of each shard's own, {shard} stands for its number, from 0",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")

@@ -78,13 +78,13 @@ def run(order: Order, corpus: Corpus, look: Look = lambda _outcome, _news: None)
 def _here(order: Order, corpus: Corpus, outcome: Outcome) -> Iterator[News]:
     """Work in this process."""
     heard: list[News] = []
-    with _interruption() as interrupted:
+    with interruption() as interrupted:
         Worker(order, 0, corpus.entries, heard.append, interrupted).work()
         outcome.stopped = interrupted()
     return iter(heard)
 
 
-class _interruption:  # noqa: N801  (a context, named as it is read)
+class interruption:  # noqa: N801  (a context, named as it is read)
     """Takes note of SIGINT instead of raising: the present act is done to its end."""
 
     def __enter__(self) -> Callable[[], bool]:
@@ -107,7 +107,7 @@ def _apart(order: Order, corpus: Corpus, outcome: Outcome) -> Iterator[News]:
     workers: list[BaseProcess] = [
         context.Process(target=_work, args=(order, number, list(corpus.entries), heard, stop)) for number in range(order.workers)
     ]
-    with _interruption() as interrupted:
+    with interruption() as interrupted:
         for worker in workers:
             worker.start()
         try:

@@ -12,7 +12,8 @@ from conformance.machine.acts import ALL
 class Order:
     """``seconds`` and ``calls`` bound the run (None: not so); at least one is given. ``schemas`` names another bundle.
 
-    ``first`` is the number of the first episode: what came before it was played by earlier runs on the same corpus.
+    ``first`` is the number of the first episode: what came before it was played by earlier runs on the same corpus. ``apart``:
+    each worker has a target of its own. ``reduces`` False leaves findings as they were found.
     """
 
     target: str
@@ -23,6 +24,12 @@ class Order:
     seed: int = 0
     schemas: str | None = None
     first: int = 0
+    apart: bool = False
+    reduces: bool = True
+
+    def alone(self, *, shared: bool) -> bool:
+        """Say whether a worker has its target, which may be ``shared``, for itself."""
+        return self.apart or not shared or self.workers <= 1
 
     def seed_of(self, episode: int) -> int:
         """Give the seed of an episode by its number."""

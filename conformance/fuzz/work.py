@@ -107,7 +107,7 @@ class Worker:
             logins=opened.logins,
         )  # fmt: skip
         legs = self._legs(self._order.seed_of(number))
-        alone = not (opened.shim.shared and self._order.workers > 1)
+        alone = self._order.alone(shared=opened.shim.shared)
         self._behaviours.begin()
         reached: list[tuple[Leg, ...]] = []
 
@@ -166,10 +166,10 @@ class Worker:
         self._last = now
 
     def _found(self, finding: Finding, opened: Opened, bundle: Bundle, listening: Listening) -> None:
-        if finding.key not in self._known:
+        if self._order.reduces and finding.key not in self._known:
             self._known.add(finding.key)
             try:
-                finding = Reducer(bundle, opened, self._order.seed).reduced(finding, listening.history)
+                finding = Reducer(bundle, opened, self._order.seed, stopped=self._stopped).reduced(finding, listening.history)
             except Exception as error:
                 # The finding counts, whatever becomes of its counterexample.
                 finding = replace(finding, unreduced=blame(error))
