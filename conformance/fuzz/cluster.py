@@ -132,8 +132,8 @@ def suite() -> str:
 def run(order: Order, corpus: Corpus, address: str, template: str | None = None, look: Look = lambda _o, _n: None) -> Outcome:
     """Do what an order says on the workers of the scheduler at ``address`` (``tcp://HOST:PORT``).
 
-    ``workers`` 0 makes a shard for each of their threads. ``template`` is a target with ``{shard}`` in it, for a target of each shard's own. Raises ``BadInput`` where the cluster
-    cannot be used.
+    ``workers`` 0 makes a shard for each of their threads. ``template`` is a target with ``{shard}`` in it, for a target of each
+    shard's own. Raises ``BadInput`` where the cluster cannot be used.
     """
     client = _client(address)
     try:
