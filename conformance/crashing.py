@@ -34,6 +34,11 @@ class Crashed:
             if reply is not None:
                 yield number, call, reply
 
+    def committed(self, call: Call) -> bool:
+        """Say whether a mutation was answered as committed; one that was answered pending settles when it may."""
+        [found] = [reply for sent, reply in zip(self.calls, self.replies, strict=True) if sent is call]
+        return found is not None and found.ok and found.payload["receipt"]["state"] == "committed"
+
 
 def crash_amid(bench: Bench, world: World, calls: Sequence[Call], place: int) -> Crashed:
     """Send calls at once, kill the provider when about ``place`` of them are answered, and see another instance answer.

@@ -1,7 +1,7 @@
 """Durable providers with one fault each: what a crash shows of a file that is written in the wrong order, or late.
 
 As targets they are ``stdio:memory-conformance serve python:tests.durable_faults:<name> --stdio``, over the file that the
-variable ``MEMORY_DB`` names. Without a crash each of them is right.
+variable ``MEMORY_DB`` names. Without a crash each of them is right. ``settles_late`` is right with crashes too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from conformance.oracle.choices import Choices
 from conformance.oracle.state import State
 from conformance.serving.database import Database
 from conformance.serving.durable import Durable
@@ -167,6 +168,11 @@ FAULTS = (
     DurableFault("items_last", "R027", "an activation brings its items in a transaction of its own", ItemsLast),
 )
 BY_NAME: Mapping[str, DurableFault] = MappingProxyType({fault.name: fault for fault in FAULTS})
+
+
+def settles_late() -> Durable:
+    """Start a right provider that answers pending where it may, and settles some calls later, whatever crashes meanwhile."""
+    return Durable(Path(os.environ[FILE]), choices=Choices(pending_calls=7))
 
 
 def __getattr__(name: str) -> Callable[[], Durable]:

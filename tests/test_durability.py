@@ -55,9 +55,9 @@ def checks_of(rule: str) -> Iterator[Callable[[Bench], None]]:
     yield from (check for name, check in vars(loaded).items() if name.startswith("test_"))
 
 
-def caught(fault: DurableFault, check: Callable[[Bench], None], file: Path) -> str | None:
-    """Return why a check failed on the faulty provider, None where it passed."""
-    command = [*COMMAND, f"python:tests.durable_faults:{fault.name}", "--stdio"]
+def caught(name: str, check: Callable[[Bench], None], file: Path) -> str | None:
+    """Return why a check failed on a provider of ``durable_faults``, None where it passed."""
+    command = [*COMMAND, f"python:tests.durable_faults:{name}", "--stdio"]
     shim = Stdio(command, deadline=30, env={FILE: str(file)}, cwd=ROOT)
     try:
         check(Bench(shim, CONTRACT, hello(shim)))
@@ -74,10 +74,16 @@ def test_a_faulty_durable_provider_is_caught_for_its_reason(fault: DurableFault,
     [check] = [check for check in checks_of(fault.rule) if shown_by in check.__name__]
     seen: list[str] = []
     for attempt in range(TRIES):
-        seen.append(caught(fault, check, tmp_path / f"{attempt}.db") or "passed")
+        seen.append(caught(fault.name, check, tmp_path / f"{attempt}.db") or "passed")
         if reason in seen[-1]:
             return
     pytest.fail(f"not caught: {seen}")
+
+
+@pytest.mark.parametrize("rule", ["R005", "R015", "R027"])
+def test_what_was_pending_at_a_crash_may_settle_later(rule: str, tmp_path: Path) -> None:
+    for number, check in enumerate(checks_of(rule)):
+        assert caught("settles_late", check, tmp_path / f"{number}.db") is None
 
 
 def test_the_bundled_durable_provider_loses_and_doubles_nothing(tmp_path: Path) -> None:
