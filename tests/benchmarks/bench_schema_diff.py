@@ -112,7 +112,8 @@ def markdown(wanted: Sequence[Case], rows: Sequence[Row], seconds: Sequence[floa
         *(row.cells() for row in rows),
         "",
         f"A change of one definition that {len(seconds)} types of the packaged bundle have: "
-        f"median {median(seconds):.2f} s a type, longest {max(seconds):.2f} s, {sum(seconds):.0f} s in all (20 instances tried in each direction).",
+        f"median {median(seconds):.2f} s a type, longest {max(seconds):.2f} s, "
+        f"{sum(seconds):.0f} s in all (20 instances tried in each direction).",
         "",
         f"{os.cpu_count()} processors ({platform.machine()}, load {os.getloadavg()[0]:.1f}), Python {platform.python_version()}. "
         f"The bars: all right, each witness there, a median below {SECONDS_A_TYPE:g} s a type.",
