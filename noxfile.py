@@ -113,6 +113,13 @@ def parallel(session: nox.Session) -> None:
 
 
 @nox.session
+def growth(session: nox.Session) -> None:
+    """Measure checks in spaces that hold 10, 1,000 and 100,000 records."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.growth", *session.posargs)
+
+
+@nox.session
 def memory(session: nox.Session) -> None:
     """Fuzz for 20 minutes (or as many as named): what it holds must not grow."""
     session.install("-e", ".[dev]")

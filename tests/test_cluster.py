@@ -118,7 +118,7 @@ def test_shards_have_their_own_episodes_and_targets() -> None:
 def test_the_corpus_takes_what_a_round_brings() -> None:
     leader = campaign()
     leader._take(Shard(0), (0, 0, 0), News(entry=Entry((Leg(1, "cas", 3),), ("a",))), lambda _outcome, _news: None)
-    assert leader.outcome.corpus.behaviours == ["a"]
+    assert list(leader.outcome.corpus.behaviours) == ["a"]
 
 
 @pytest.mark.filterwarnings("ignore")

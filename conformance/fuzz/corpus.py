@@ -48,18 +48,18 @@ class Corpus:
     entries: list[Entry] = field(default_factory=list)
     episodes: int = 0
     calls: int = 0
+    behaviours: dict[str, None] = field(init=False)
+    """All behaviours that entries reached."""
 
-    @property
-    def behaviours(self) -> list[str]:
-        """All behaviours that entries reached."""
-        return list(dict.fromkeys(behaviour for entry in self.entries for behaviour in entry.behaviours))
+    def __post_init__(self) -> None:
+        self.behaviours = dict.fromkeys(behaviour for entry in self.entries for behaviour in entry.behaviours)
 
     def add(self, entry: Entry) -> None:
         """Keep an entry, on disk too; only behaviours that no other entry has make it worth keeping."""
-        known = set(self.behaviours)
-        fresh = tuple(behaviour for behaviour in entry.behaviours if behaviour not in known)
+        fresh = tuple(behaviour for behaviour in dict.fromkeys(entry.behaviours) if behaviour not in self.behaviours)
         if not fresh:
             return
+        self.behaviours.update(dict.fromkeys(fresh))
         entry = Entry(entry.legs, fresh)
         self.entries.append(entry)
         if self.folder is not None:

@@ -264,7 +264,7 @@ def _each(once: Callable[[], None], seconds: float) -> float:
 def page(rows: list[Row], judging: float, costs: dict[int, float]) -> Iterator[str]:
     """Write the tables."""
     yield "# Where the time goes\n"
-    yield f"Written by `nox -s bench` on {datetime.now(UTC):%Y-%m-%d}, commit `{_commit()}`, {_machine()}."
+    yield f"Written by `nox -s bench` on {machine_and_commit()}."
     yield "Microseconds of processor time a call; `own` is the suite and hypothesis' engine.\n"
     yield "| way | calls | calls/s | a call | generator | hypothesis | suite | provider | start and pytest | own |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
@@ -287,6 +287,11 @@ def kept(rows: list[Row], judging: float, costs: dict[int, float]) -> dict[str, 
         f"validation under {VALIDATION_BAR:g} µs": judging < VALIDATION_BAR,
         "recording is constant": max(costs.values()) < FLAT * min(costs.values()),
     }
+
+
+def machine_and_commit() -> str:
+    """Say when, of what and on what something was measured."""
+    return f"{datetime.now(UTC):%Y-%m-%d}, commit `{_commit()}`, {_machine()}"
 
 
 def _commit() -> str:

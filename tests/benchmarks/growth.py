@@ -1,0 +1,140 @@
+"""What a check costs in a space that holds 10, 1,000 and 100,000 records already; writes ``tests/benchmarks/growth.md``.
+
+    python -m tests.benchmarks.growth [--records 10,1000,100000] [--rules R007,R016] [--to FILE]
+
+The records came by an import, and the checks share the space, as they do where a provider makes no spaces. Bars: a check sends
+the same calls whatever the space holds, but for those that export the whole space and bring it back, whose calls grow as the
+space does; and the suite's own time a call stays. What the provider takes is its own affair.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from conformance.catalogue import named
+from conformance.runner import Order, run
+from conformance.verdict import RunResult
+from tests.benchmarks.bench_shares import machine_and_commit
+from tests.benchmarks.full_house import house
+from tests.benchmarks.sampling import ENGINE, PROVIDER, SUITE, sampled
+
+RESULTS = Path(__file__).with_name("growth.md")
+RULES = "R006,R007,R009,R014,R016,R017,R021,R022,R023"
+MOVING = ("R005", "R007", "R027")
+"""These export the space; an import replaces what is there, so that less than all would be a loss."""
+FLAT = 1.5
+MODULE = "tests.benchmarks.full_house"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A run over spaces that hold so many ``records``: microseconds a call of the suite and of the provider."""
+
+    records: int
+    filled: float
+    result: RunResult
+    suite: float
+    provider: float
+
+    @property
+    def calls(self) -> dict[str, int]:
+        """The calls of each check that passed."""
+        return {check.check_id: check.calls for check in self.result.checks if check.verdict == "PASS"}
+
+
+def measured(records: int, rules: str) -> Column:
+    """Fill a house, and run the checks in it."""
+    began = time.process_time()
+    homes = house(records).homes
+    filled = time.process_time() - began
+    with TemporaryDirectory() as place:
+        file = Path(place) / "target.toml"
+        spaces = ", ".join(
+            f'{{ space_id = "{home.space_id}", root = {{ principal_id = "{home.root.principal_id}", '
+            f'credential = "{home.root.credential}" }} }}'
+            for home in homes
+        )
+        file.write_text(f'target = "python:{MODULE}:house_{records}"\ndeadline = 600\nspaces = [{spaces}]\n', "utf-8")
+        began = time.process_time()
+        with sampled() as looks:
+            result = run(Order(str(file), "smoke"), [named(rule) for rule in rules.split(",")])
+        spent = time.process_time() - began
+    if result.trouble or any(check.verdict in {"FAIL", "SUITE_ERROR"} for check in result.checks):
+        raise SystemExit(f"{records} records: {[check.reason for check in result.checks if check.verdict != 'PASS']}")
+    calls = sum(check.calls for check in result.checks) or 1
+    shares = looks.shares()
+    return Column(
+        records, filled, result, spent * (shares[SUITE] + shares[ENGINE]) / calls * 1e6, spent * shares[PROVIDER] / calls * 1e6
+    )
+
+
+def page(columns: list[Column]) -> Iterator[str]:
+    """Write the tables."""
+    yield "# Checks in spaces that hold much already\n"
+    yield f"Written by `nox -s growth` on {machine_and_commit()}. Profile smoke; processor time.\n"
+    yield "| records in each space | import s | checks passed | calls | suite µs a call | provider µs a call |"
+    yield "|---:|---:|---:|---:|---:|---:|"
+    for column in columns:
+        passed, calls = len(column.calls), sum(column.calls.values())
+        yield (
+            f"| {column.records:,} | {column.filled:.1f} | {passed} | {calls:,} | {column.suite:,.0f} | {column.provider:,.0f} |"
+        )
+    yield "\n| check | " + " | ".join(f"calls at {column.records:,} | s" for column in columns) + " |"
+    yield "|---|" + "---:|---:|" * len(columns)
+    for check_id in columns[0].calls:
+        cells = [next(check for check in column.result.checks if check.check_id == check_id) for column in columns]
+        yield f"| {check_id} | " + " | ".join(f"{cell.calls} | {cell.seconds:.2f}" for cell in cells) + " |"
+
+
+def kept(columns: list[Column]) -> dict[str, bool]:
+    """Say which bars are kept."""
+    return {
+        f"no check but those that move the space ({', '.join(sorted(moving(columns))) or 'none'}) sends more calls": all(
+            rule_of(check_id) in MOVING for check_id in moving(columns)
+        ),
+        "no check's calls grow faster than the space": all(_at_most_linear(columns, check_id) for check_id in moving(columns)),
+        f"the suite's time a call within {FLAT:g} times": max(c.suite for c in columns) <= FLAT * min(c.suite for c in columns),
+    }
+
+
+def moving(columns: list[Column]) -> set[str]:
+    """Name the checks that send more calls to a fuller space."""
+    return {check_id for check_id, calls in columns[0].calls.items() if any(c.calls.get(check_id) != calls for c in columns)}
+
+
+def rule_of(check_id: str) -> str:
+    """Give a check's rule, without its prefix."""
+    return check_id.removeprefix("MEM-").partition(".")[0]
+
+
+def _at_most_linear(columns: list[Column], check_id: str) -> bool:
+    first, *others = columns
+    more = [(column.records - first.records, column.calls[check_id] - first.calls[check_id]) for column in others]
+    return all(calls / records <= 1.1 * more[0][1] / more[0][0] for records, calls in more)
+
+
+def main() -> int:
+    """Measure, write, and say which bars are kept."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--records", default="10,1000,100000")
+    parser.add_argument("--rules", default=RULES)
+    parser.add_argument("--to", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    measured(1, options.rules)  # what is made once in a process is not measured
+    columns = [measured(int(records), options.rules) for records in options.records.split(",")]
+    told = "\n".join(page(columns)) + "\n"
+    options.to.write_text(told, "utf-8")
+    sys.stdout.write(told)
+    for bar, holds in kept(columns).items():
+        sys.stdout.write(f"{'kept' if holds else 'BROKEN'}: {bar}\n")
+    return 0 if all(kept(columns).values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
