@@ -113,6 +113,13 @@ def parallel(session: nox.Session) -> None:
 
 
 @nox.session
+def beside(session: nox.Session) -> None:
+    """Look for 40 seeded faults over HTTP with quick, with fuzz and with schemathesis (up to two hours)."""
+    session.install("-e", ".[dev]")
+    session.run("python", "-m", "tests.benchmarks.beside", *session.posargs)
+
+
+@nox.session
 def growth(session: nox.Session) -> None:
     """Measure checks in spaces that hold 10, 1,000 and 100,000 records."""
     session.install("-e", ".[dev]")

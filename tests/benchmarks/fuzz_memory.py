@@ -9,10 +9,9 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
-PAGE = 4096
+from tests.benchmarks.processes import mebibytes
+
 BAR = 1.10
 EVERY = 5.0
 
@@ -26,7 +25,7 @@ def main(arguments: list[str]) -> int:
     try:
         began = time.monotonic()
         while process.poll() is None:
-            samples.append((time.monotonic() - began, _mebibytes(process.pid)))
+            samples.append((time.monotonic() - began, mebibytes(process.pid)))
             time.sleep(EVERY)
         said = process.communicate()[0]
     finally:
@@ -49,27 +48,6 @@ def _tell(samples: list[tuple[float, float]], minutes: float) -> None:
 def _around(samples: list[tuple[float, float]], at: float) -> float:
     """Give the sample that is nearest; the process of a worker is there from its first seconds on."""
     return min(samples, key=lambda sample: abs(sample[0] - at))[1]
-
-
-def _mebibytes(pid: int) -> float:
-    """Add up the resident memory of a process and of all below it."""
-    pages = 0
-    for one in (pid, *_below(pid)):
-        try:
-            pages += int(Path(f"/proc/{one}/statm").read_text("ascii").split()[1])
-        except OSError:
-            continue  # it has just ended
-    return pages * PAGE / 2**20
-
-
-def _below(pid: int) -> Iterator[int]:
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    except OSError:
-        return
-    for child in map(int, children):
-        yield child
-        yield from _below(child)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.benchmarks.processes import below, spent
+
 BAR = 1.8
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 def timed(arguments: list[str], place: str) -> tuple[float, float, list[float]]:
@@ -27,29 +27,14 @@ def timed(arguments: list[str], place: str) -> tuple[float, float, list[float]]:
     process = subprocess.Popen(command, env={**os.environ, "XDG_CACHE_HOME": place}, stdout=subprocess.DEVNULL)
     workers: dict[int, float] = {}
     while process.poll() is None:
-        for child in _children(process.pid):
-            workers[child] = max(workers.get(child, 0.0), _spent(child))
+        for child in below(process.pid):
+            workers[child] = max(workers.get(child, 0.0), spent(child))
         time.sleep(0.1)
     if process.returncode != 0:
         raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     after = os.times()
-    spent = after.children_user + after.children_system - before.children_user - before.children_system
-    return time.perf_counter() - began, spent, [seconds for seconds in workers.values() if seconds > 0.5]
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
-    except OSError:
-        return []
-
-
-def _spent(pid: int) -> float:
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / TICK
+    took = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.perf_counter() - began, took, [seconds for seconds in workers.values() if seconds > 0.5]
 
 
 def main() -> int:
@@ -62,11 +47,11 @@ def main() -> int:
     arguments = [options.target, "--profile", options.profile, *(["--rules", options.rules] if options.rules else [])]
     with TemporaryDirectory() as place:
         timed([*arguments, "-n", "1"], place)
-        one, spent, _ = timed([*arguments, "-n", "1"], place)
-        print(f"-n 1  {one:7.1f} s wall  {spent:7.1f} s processor", flush=True)  # noqa: T201
-        two, spent, shares = timed([*arguments, "-n", "2"], place)
+        one, took, _ = timed([*arguments, "-n", "1"], place)
+        print(f"-n 1  {one:7.1f} s wall  {took:7.1f} s processor", flush=True)  # noqa: T201
+        two, took, shares = timed([*arguments, "-n", "2"], place)
     share = max(shares) / sum(shares)
-    print(f"-n 2  {two:7.1f} s wall  {spent:7.1f} s processor  the busiest worker's share {share:.1%}")  # noqa: T201
+    print(f"-n 2  {two:7.1f} s wall  {took:7.1f} s processor  the busiest worker's share {share:.1%}")  # noqa: T201
     print(f"{one / two:.2f} times as fast (bar {BAR}, on an idle machine)")  # noqa: T201
     return 0 if one >= BAR * two else 1
 
