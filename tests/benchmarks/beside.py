@@ -95,7 +95,8 @@ def seek(seeker: str, at: Served, place: Path, budget: float, usual: Pairs | Non
     """Let a seeker look until it finds something or has used up its budget; ``usual`` None: whatever it finds, go on."""
     command, seen = _seekers(seeker, at, place, usual)
     before, began = spent_by_all(at.process.pid), time.monotonic()
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, cwd=place, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     used = 0.0
     try:
         while not (what := seen()) and used < budget and time.monotonic() - began < WALL * budget and process.poll() is None:
