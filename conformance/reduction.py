@@ -16,22 +16,29 @@ from conformance.symbols import symbols_in
 
 Calls = tuple[Said, ...]
 Fails = Callable[[Calls], bool]
+Variants = Callable[[Any], Iterator[Any]]
+ELSEWHERE = 3
 PLAIN = {"text": "a"}
 """The content that every content is replaced by, where that shows the same."""
 
 
 class Budget:
-    """How much may be tried: so many tries, so many seconds, and nothing more when all is ``stopped``."""
+    """How much may be tried: so many tries, so many seconds of our own processor time, nothing more when all is ``stopped``.
+
+    A busy machine does not make what is found longer; a target that takes its time elsewhere gets three times as many seconds.
+    """
 
     def __init__(self, tries: int, seconds: float, stopped: Callable[[], bool] = lambda: False) -> None:
         self.tries = tries
-        self._until = time.monotonic() + seconds
+        self._busy_until = time.process_time() + seconds
+        self._until = time.monotonic() + ELSEWHERE * seconds
         self._stopped = stopped
 
     def spend(self) -> bool:
         """Take one try; False where none is left."""
         self.tries -= 1
-        return self.tries >= 0 and time.monotonic() < self._until and not self._stopped()
+        late = time.process_time() >= self._busy_until or time.monotonic() >= self._until
+        return self.tries >= 0 and not late and not self._stopped()
 
 
 def reduce(calls: Sequence[Said], fails: Fails, budget: Budget, given: frozenset[str] = frozenset()) -> Calls:
@@ -40,19 +47,25 @@ def reduce(calls: Sequence[Said], fails: Fails, budget: Budget, given: frozenset
     ``given`` are the symbols that have a meaning before the first call. Where the budget ends, what was reached is returned.
     """
     tried = _Tried(fails, budget)
-    kept = tuple(calls)
-    size = max(1, len(kept) // 2)
-    while True:
-        shorter = _pass(kept, size, tried, given)
-        if size == 1 and len(shorter) == len(kept):
-            break
-        size = max(1, min(size // 2, len(shorter) // 2))
-        kept = shorter
-    kept = _simpler(kept, tried)
+    # The number of a page or a chunk that there is only after many calls.
+    kept = _simpler(tuple(calls), tried, range(len(calls) - 1, len(calls)), _smaller)
+    kept = _fewer(kept, tried, given)
+    kept = _simpler(kept, tried, range(len(kept)), _variants)
     # A request that names less needs fewer calls before it.
     while len(shorter := _pass(kept, 1, tried, given)) < len(kept):
         kept = shorter
     return kept
+
+
+def _fewer(calls: Calls, fails: Fails, given: frozenset[str]) -> Calls:
+    """Leave out half of the calls, then smaller parts, down to single ones, until none can be left out."""
+    size = max(1, len(calls) // 2)
+    while True:
+        shorter = _pass(calls, size, fails, given)
+        if size == 1 and len(shorter) == len(calls):
+            return shorter
+        size = max(1, min(size // 2, len(shorter) // 2))
+        calls = shorter
 
 
 class _Tried:
@@ -88,13 +101,13 @@ def _closed(calls: Calls, given: frozenset[str]) -> Calls | None:
     return tuple(kept) if kept and calls and kept[-1] is calls[-1] else None
 
 
-def _simpler(calls: Calls, fails: Fails) -> Calls:
-    """Try simpler requests, one change at a time, from the last call to the first."""
-    for number in reversed(range(len(calls))):
+def _simpler(calls: Calls, fails: Fails, which: range, variants: Variants) -> Calls:
+    """Try other requests of these calls, one change at a time, from the last call to the first."""
+    for number in reversed(which):
         changed = True
         while changed:
             changed = False
-            for payload in _variants(calls[number].payload):
+            for payload in variants(calls[number].payload):
                 attempt = (*calls[:number], replace(calls[number], payload=payload), *calls[number + 1 :])
                 if fails(attempt):
                     calls, changed = attempt, True
@@ -113,6 +126,14 @@ def _variants(value: Any) -> Iterator[Any]:
             yield _with(value, key, dict(PLAIN))
         for simpler in _variants(inner):
             yield _with(value, key, simpler)
+
+
+def _smaller(value: Any) -> Iterator[Any]:
+    """Give a value with one of its numbers smaller."""
+    if type(value) is int:
+        yield from (small for small in (0, 1) if small < value)
+    for key, inner in _parts(value):
+        yield from (_with(value, key, smaller) for smaller in _smaller(inner))
 
 
 CONTENTS = ("content", "content_override")

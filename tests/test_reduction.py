@@ -126,3 +126,17 @@ def test_long_lists_are_reduced_in_few_tries() -> None:
     found = reduce(calls, lambda attempt: {"c77", "c499"} <= set(names(attempt)), budget)
     assert names(found) == ["c77", "c499"]
     assert time.perf_counter() - started < 10
+
+
+def test_a_number_that_asks_for_many_calls_gets_small() -> None:
+    """The last request names the n-th of what the calls before it made: with a smaller number fewer of them are needed."""
+
+    def fails(attempt: Calls) -> bool:
+        return len(attempt) > attempt[-1].payload.get("ordinal", 99)
+
+    calls = [*(call(f"c{number}") for number in range(30)), call("get", ordinal=28)]
+    budget = Budget(1000, 60)
+    found = reduce(calls, fails, budget)
+    assert names(found) == ["get"]
+    assert found[-1].payload["ordinal"] == 0
+    assert budget.tries > 800
