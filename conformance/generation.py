@@ -20,7 +20,7 @@ from conformance.profiles import Profile
 from conformance.settings import settings_of
 
 INSTALLED = "/site-packages/"
-_DRAWS, _EXAMPLES = 200, 4
+_DRAWS, _EXAMPLES = 60, 4
 """A draw looks for constants with a probability of 5 %; so many make sure that one does (their seed is fixed). The first example
 is the smallest, for which nothing is drawn."""
 

@@ -43,6 +43,7 @@ class Bundle:
         self._tables = tables
         self._raw_tables = raw_tables
         self._validators: dict[str, Validator] = {}
+        self._schemas: dict[str, Any] = {}
         self._names = MappingProxyType(_names(documents))
         self._ops = MappingProxyType(_operations(tables.operations, documents))
 
@@ -84,7 +85,9 @@ class Bundle:
 
         Raises ``referencing.exceptions.Unresolvable`` where it names none.
         """
-        return self.registry.resolver().lookup(ref).contents
+        if ref not in self._schemas:
+            self._schemas[ref] = self.registry.resolver().lookup(ref).contents
+        return self._schemas[ref]
 
     def validator(self, ref: str) -> Validator:
         """Give the validator of the schema that an absolute reference names; the same one each time."""
