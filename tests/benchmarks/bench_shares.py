@@ -265,8 +265,8 @@ def page(rows: list[Row], judging: float, costs: dict[int, float]) -> Iterator[s
     """Write the tables."""
     yield "# Where the time goes\n"
     yield f"Written by `nox -s bench` on {machine_and_commit()}."
-    yield "Microseconds of processor time a call; `own` is the suite and hypothesis' engine. The machine's model is an oracle too: with"
-    yield "the machine and fuzz, `provider` is the target and the model together.\n"
+    yield "Microseconds of processor time a call; `own` is the suite and hypothesis' engine. The machine's model is an oracle"
+    yield "too: with the machine and fuzz, `provider` is the target and the model together.\n"
     yield "| way | calls | calls/s | a call | generator | hypothesis | suite | provider | start and pytest | own |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     for row in rows:
