@@ -1,6 +1,7 @@
-# The command in a small image, as nobody in particular:
+# The command in a small image:
 #   docker build -t memory-conformance .
-#   docker run --rm -v "$PWD:/work" memory-conformance run target.toml --report html:report.html
+#   docker run --rm --user "$(id -u)" -v "$PWD:/work" memory-conformance run target.toml --report html:report.html
+# It runs as nobody in particular, who may not write into your directory; --user lets it write the report.
 FROM python:3.13-slim AS build
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from jsonschema.validators import validator_for
 
-from conformance.cli import COMMANDS, main
+from conformance.cli import COMMANDS, Parser, main
 from conformance.commands.completion import candidates
 from conformance.verdict import EXIT_CODES
+from reports.writers import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -86,6 +91,59 @@ def test_the_last_step_fails_as_the_run_did(tmp_path: Path) -> None:
     for code in sorted(set(EXIT_CODES.values())):
         ended = subprocess.run(["bash", "-c", script], env={"CODE": str(code)}, check=False)
         assert ended.returncode == code
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+SNIPPETS = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)]
+PUBLISHED = resources.files("check_jsonschema").joinpath("builtin_schemas", "vendor")
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("github-actions", ACTION),
+        ("github-workflows", {"on": "push", **SNIPPETS[0]}),
+        ("gitlab-ci", SNIPPETS[1]),
+    ],
+)
+def test_what_others_read_is_of_the_published_form(name: str, document: Any) -> None:
+    schema = json.loads(PUBLISHED.joinpath(f"{name}.json").read_text("utf-8"))
+    judge = validator_for(schema)(schema)
+    assert [error.message for error in judge.iter_errors(document)] == []
+    broken = {**document, "runs": {"using": "magic"}, "jobs": [], "memory": {"script": 1}}
+    assert not judge.is_valid(broken), "this schema looks at something"
+
+
+def _scripts() -> Iterator[str]:
+    """Give all shell of the snippets and of the image's recipe that calls the command."""
+    yield from SNIPPETS[1]["memory"]["script"]
+    yield from re.findall(r"`(docker [^`]*)`", README)
+    recipe = (ROOT / "Dockerfile").read_text("utf-8").replace("\\\n", " ")
+    yield from re.findall(r"^#\s+(docker .*)$", recipe, re.MULTILINE)
+
+
+def _commands() -> list[list[str]]:
+    """Give the arguments of each call of the command in them."""
+    found = []
+    for script in _scripts():
+        for part in re.split(r"&&|;", script):
+            words = shlex.split(part)
+            place = words.index("memory-conformance") if words[:2] == ["docker", "run"] else 0
+            if words[place].rpartition("/")[2] == "memory-conformance":
+                found.append(words[place + 1 :])
+    return found
+
+
+def test_each_shown_command_is_one_that_the_command_takes() -> None:
+    shown = _commands()
+    assert len(shown) >= 3
+    for name, *arguments in shown:
+        parser = Parser(prog=name)
+        pkgutil.resolve_name(COMMANDS[name].options)(parser)
+        given = parser.parse_args(arguments)
+        assert given.target == "target.toml"
+        reports = [text.partition(":")[0] for text in given.report]
+        assert set(reports) <= set(FORMATS)
 
 
 def test_no_input_gets_into_a_script_but_by_a_variable() -> None:
