@@ -11,7 +11,7 @@ import pytest
 from conformance.bench import Bench
 from conformance.errors import SuiteFault
 from conformance.exchange import Reply
-from conformance.machine import coverage, freedom, repairs
+from conformance.machine import acts, coverage, freedom, repairs
 from conformance.machine.chains import Chain
 from conformance.machine.comparison import Sight, affected, as_instant, as_set, classification, exact, moment, paired_digest
 from conformance.machine.disagreement import Disagreement, Kind
@@ -342,6 +342,26 @@ def test_calls_at_once_are_explained_by_an_order(stage: Stage) -> None:
     ]
     replies = at_once(stage.duo, sent)
     assert sorted(reply.code or "" for reply in replies) == ["", "STORED_REVISION_STALE"]
+
+
+@pytest.mark.parametrize(
+    ("target", "wrong"),
+    [("oracle", ""), ("python:tests.variants:completes_late", ""), ("python:tests.faults:r027_activates_twice", "R027")],
+)
+def test_activations_at_once_are_explained_by_an_order(target: str, wrong: str) -> None:
+    """Also where they stay pending for a while, and settle in an order of the provider's."""
+    bundle = load()
+    opened = open_target(target, bundle=bundle).open()
+    bench, found = Bench(opened.shim, bundle, opened.facts), ""
+    try:
+        for seed in range(4):
+            stage = Stage(bench, Random(seed))
+            acts.BY_NAME["records.crowd"].do(stage)
+            acts.BY_NAME["crowds.activations"].do(stage)
+    except Disagreement as disagreement:
+        found = disagreement.rule
+    assert found == wrong
+    assert bench.client.tally.seen["memory.imports.activate", ""] > 0
 
 
 # -- exact coverage

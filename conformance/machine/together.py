@@ -6,12 +6,12 @@ The model's state is a value, so each order is tried from the same one; the firs
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
 from conformance.exchange import Call, Reply
 from conformance.machine.disagreement import Disagreement, Kind
-from conformance.machine.duo import Actor, Done, Duo
+from conformance.machine.duo import POLL_SECONDS, RECEIPTS_GET, SETTLE_SECONDS, Actor, Done, Duo
 from conformance.machine.judging import Judged
 from conformance.machine.model import Asked
 from conformance.oracle.state import Doc, State
@@ -25,7 +25,7 @@ Sent = tuple[Actor, str, Doc]
 def at_once(duo: Duo, sent: Sequence[Sent]) -> list[Reply]:
     """Send calls at once and judge the answers together. Raises ``Disagreement`` where no order explains them.
 
-    What may be pending is not sent at once: when it settles is no answer.
+    What they leave pending is waited for, unless it is held; it settles in some order as well.
     """
     calls = [Call(op, request, actor.credential, duo.flags, actor.name) for actor, op, request in sent]
     replies: list[Reply] = duo.timed(sent[0][1], lambda: duo.world.at_once(calls))
@@ -36,7 +36,44 @@ def at_once(duo: Duo, sent: Sequence[Sent]) -> list[Reply]:
     for (actor, op, request), reply in zip(sent, replies, strict=True):
         duo.done.append(Done(actor, op, request, reply.code or ""))
     duo.share.suite += time.perf_counter() - started
+    _settle(duo, [(actor, call, reply) for (actor, _, _), call, reply in zip(sent, asked, replies, strict=True) if call.pends])
     return replies
+
+
+def _settle(duo: Duo, pending: Sequence[tuple[Actor, Asked, Reply]]) -> None:
+    """Wait for what was left pending, and go on from an order of settling that explains how each receipt ended."""
+    receipts = {reply.payload["receipt"]["receipt_id"]: (actor, reply.payload["receipt"]) for actor, _, reply in pending}
+    if duo.held or not receipts:
+        return
+    ended = list(_awaited(duo, receipts.values()))
+    first: Disagreement | None = None
+    for order in permutations(duo.model.pending(duo.model.state)):
+        state = duo.model.state
+        for number, space_id in order:
+            state = duo.model.settle(state, number, space_id)
+        judged = (duo.judge.judge(state, asked, seen).disagreement for asked, seen in ended)
+        wrong = next((disagreement for disagreement in judged if disagreement is not None), None)
+        if wrong is None:
+            duo.model.state = state
+            return
+        first = first or wrong
+    if first is not None:
+        raise first
+
+
+def _awaited(duo: Duo, receipts: Iterable[tuple[Actor, Doc]]) -> Iterator[tuple[Asked, Reply]]:
+    """Read each receipt until it has settled; give what was asked and answered at last."""
+    for actor, receipt in receipts:
+        request = {"space_id": receipt["space_id"], "receipt_id": receipt["receipt_id"]}
+        until = time.monotonic() + SETTLE_SECONDS
+        while True:
+            seen = duo.exchange(actor, RECEIPTS_GET, request)
+            if seen.error is not None or seen.payload["receipt"]["state"] != "pending":
+                break
+            if time.monotonic() > until:
+                raise Disagreement("R007", receipt["op"], Kind.STATE, reason="never settles", seen=receipt)
+            time.sleep(POLL_SECONDS)
+        yield Asked(actor.principal_id, RECEIPTS_GET, request), seen
 
 
 def _explained(duo: Duo, asked: Sequence[Asked], replies: Sequence[Reply]) -> State:

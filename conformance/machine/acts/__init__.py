@@ -102,6 +102,7 @@ ACTS: tuple[Act, ...] = (
     *_acts("dispatch", (edges.stopped, 0.4)),
     *_acts("disclosure", (edges.twins, 0.8), (transfer.audit, 0.35), (shadows.cast, 0.3)),
     *_acts("crowds", (crowds.at_the_same_time, 0.5)),
+    *_acts("crowds", (crowds.activations, 0.12), flag=Flag.TRANSFER),
     *_acts(
         "levers",
         (levers.pass_time, 0.8, "clock"), (levers.to_an_end, 0.7, "clock"), (levers.outlive, 0.25, "clock"),

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.machine import draws
+from conformance.machine.acts import journeys, lives, storms, transfer
 from conformance.machine.acts.candidates import a_candidate
-from conformance.machine.acts.records import a_record
+from conformance.machine.acts.records import UNKNOWN, a_record
 from conformance.machine.stage import Stage
 from conformance.machine.together import Sent, at_once
+from conformance.oracle import fences
 
 
 def at_the_same_time(stage: Stage) -> None:
@@ -19,6 +21,30 @@ def at_the_same_time(stage: Stage) -> None:
     at_once(stage.duo, sent)
     record = a_record(stage, space_id)
     stage.ask(stage.roots[space_id], "records.get", space_id, record_id=record["record_id"])
+
+
+def activations(stage: Stage) -> None:
+    """Send activations at once, of one import or of two: the generation that they expect is there for one of them."""
+    space_id = stage.space_ids[0]
+    if stage.duo.held:
+        return
+    lives.a_place(stage, space_id)
+    parcel = journeys.exported(stage, space_id)
+    if parcel is None:
+        return
+    staged = [journeys.staged(stage, space_id, parcel) for _ in range(stage.random.randint(1, 2))]
+    storms.switch(stage, space_id, fences.ACTIVE)
+    generation = stage.space(space_id).facts["authority_generation"]
+    sent = [
+        _call(
+            stage, space_id, "imports.activate", import_id=stage.pick(staged) or UNKNOWN,
+            expected_authority_generation=generation + stage.pick((0, 0, 1)),
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    at_once(stage.duo, [*sent, sent[0]] if stage.chance(0.3) else sent)
+    storms.switch(stage, space_id, fences.FROZEN)
+    transfer.look(stage, space_id)
 
 
 def _call(stage: Stage, space_id: str, stem: str, **members: Any) -> Sent:
