@@ -132,7 +132,7 @@ def test_a_number_that_asks_for_many_calls_gets_small() -> None:
     """The last request names the n-th of what the calls before it made: with a smaller number fewer of them are needed."""
 
     def fails(attempt: Calls) -> bool:
-        return len(attempt) > attempt[-1].payload.get("ordinal", 99)
+        return bool(len(attempt) > attempt[-1].payload.get("ordinal", 99))
 
     calls = [*(call(f"c{number}") for number in range(30)), call("get", ordinal=28)]
     budget = Budget(1000, 60)
