@@ -4,8 +4,7 @@
 
 Each fault is served over HTTP by ``memory-conformance serve``, and three seekers get the same budget of processor seconds (their
 own and the server's): ``run --profile quick``, ``fuzz``, and schemathesis with all its phases and checks on the derived OpenAPI
-document. A seeker stops at its first find. schemathesis also complains of the right provider; what it says of that counts for
-nothing.
+document. A seeker stops at its first find. What a seeker says of the right provider too counts for nothing, and is told.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ TOKEN = "a token for tests"
 SEEKERS = ("quick", "fuzz", "schemathesis")
 RIGHT = "oracle"
 POLL = 0.25
+SEPARATED = " · "
 WALL = 6
 """A seeker may take so many times its budget by the clock, then it has not found anything."""
 
@@ -115,7 +115,8 @@ def _seekers(seeker: str, at: Served, place: Path, usual: Pairs | None) -> tuple
     if seeker == "quick":
         return [*python, "conformance.cli", "run", str(at.file), "-n", "0", "-q", "--stream", str(told)], lambda: _failed(told)
     if seeker == "fuzz":
-        return [*python, "tests.benchmarks.beside", "--fuzz", str(at.file), str(told)], lambda: told.read_text("utf-8").strip()
+        known = json.dumps(sorted(usual or ()))
+        return [*python, "tests.benchmarks.beside", "--fuzz", str(at.file), str(told), known], lambda: told.read_text("utf-8")
     if usual is None:
         return _schemathesis(at, place, told), str
     complaints = Complaints(told)
@@ -178,12 +179,13 @@ class _Found(Exception):
     """Ends a fuzz run."""
 
 
-def fuzz(file: str, told: str) -> None:
-    """Fuzz until something is found, and write down what."""
+def fuzz(file: str, told: str, usual: str) -> None:
+    """Fuzz until something is found that is not usual, and write down what."""
+    known = [tuple(pair) for pair in json.loads(usual)]
 
     def look(_outcome: crew.Outcome, news: News) -> None:
-        if news.finding is not None:
-            Path(told).write_text(f"{news.finding.rule} {news.finding.op} {news.finding.reason}", "utf-8")
+        if news.finding is not None and (news.finding.reason, news.finding.op) not in known:
+            Path(told).write_text(SEPARATED.join((news.finding.rule, news.finding.op, news.finding.reason)), "utf-8")
             raise _Found
 
     try:
@@ -217,11 +219,20 @@ def page(rows: dict[str, dict[str, Find]], budget: float) -> Iterator[str]:
         )
 
 
-def usual(place: Path, budget: float) -> Pairs:
-    """Return what schemathesis complains of with the right provider, given twice the budget."""
+def usual(place: Path, budget: float) -> dict[str, Pairs]:
+    """Return what each seeker complains of with the right provider, as (what, operation)."""
     with served(RIGHT, place) as at:
         seek("schemathesis", at, place, 2 * budget, None)
-        return Complaints(place / "schemathesis.told").read()
+        theirs = Complaints(place / "schemathesis.told").read()
+    ours: set[tuple[str, str]] = set()
+    found = "more"
+    while found:
+        with served(RIGHT, place) as at:
+            found = seek("fuzz", at, place, budget, frozenset(ours)).what
+        if found:
+            _, op, reason = found.split(SEPARATED, 2)
+            ours.add((reason, op))
+    return {"quick": frozenset(), "fuzz": frozenset(ours), "schemathesis": theirs}
 
 
 def main() -> int:
@@ -236,12 +247,13 @@ def main() -> int:
     with TemporaryDirectory() as made:
         place = Path(made)
         known = usual(place, options.budget)
-        print(f"of the right provider schemathesis says {len(known)} things", flush=True)  # noqa: T201
+        for seeker, pairs in known.items():
+            print(f"{seeker} says of the right provider: {sorted(pairs) or 'nothing'}", flush=True)  # noqa: T201
         for fault in chosen:
             rows[fault.name] = {}
             for seeker in SEEKERS:
                 with served(f"python:tests.faults:{fault.name}", place) as at:
-                    find = rows[fault.name][seeker] = seek(seeker, at, place, options.budget, known)
+                    find = rows[fault.name][seeker] = seek(seeker, at, place, options.budget, known[seeker])
                 print(f"{fault.name:48}{seeker:14}{find.seconds:7.1f} s  {find.what or 'missed'}", flush=True)  # noqa: T201
             options.to.write_text("\n".join(page(rows, options.budget)) + "\n", "utf-8")
     ours = [name for name, row in rows.items() if row["schemathesis"].what and not (row["quick"].what or row["fuzz"].what)]
@@ -251,6 +263,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--fuzz"]:
-        fuzz(sys.argv[2], sys.argv[3])
+        fuzz(*sys.argv[2:5])
     else:
         sys.exit(main())
