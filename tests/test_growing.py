@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -116,20 +115,27 @@ def test_the_schemas_refuse_what_is_no_result() -> None:
     assert not schema("stream").is_valid({"event": "over"})
 
 
+def _hears_ctrl_c() -> None:
+    """Undo what a shell does to a job in the background: such a one does not hear Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_files_that_say_so(number: signal.Signals, tmp_path: Path) -> None:
     stream, report = tmp_path / "run.jsonl", tmp_path / "run.json"
     arguments = ("run", "python:tests.providers:oracle", "--rules", "R013", "-n", "0", "--stream", str(stream))
     command = [sys.executable, "-m", "conformance.cli", *arguments, "--report", f"json:{report}"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ})
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_ctrl_c
+    )
     until = time.monotonic() + 60
     while time.monotonic() < until and not (stream.exists() and '"check"' in stream.read_text("ascii")):
         time.sleep(0.05)
     process.send_signal(number)
-    process.communicate(timeout=60)
-    assert process.returncode == (-number if number == signal.SIGKILL else 3)
+    said = process.communicate(timeout=60)
+    assert process.returncode == (-number if number == signal.SIGKILL else 3), said
     for file in (stream, report):
         found = read_result(file)
         assert (found.complete, found.exit_code()) == (False, 3)
-        assert any("did not reach its end" in said or "interrupted" in said for said in found.trouble)
+        assert any("did not reach its end" in line or "interrupted" in line for line in found.trouble)
     assert len(read_result(stream).checks) >= 1
