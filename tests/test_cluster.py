@@ -60,7 +60,10 @@ def machines(tmp_path: Path) -> Iterator[tuple[str, Processes]]:
 
 
 @pytest.mark.filterwarnings("ignore")  # the library's own
-def test_a_worker_that_is_killed_loses_nothing(machines: tuple[str, Processes], tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_loses_nothing(
+    machines: tuple[str, Processes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 90.0)  # a busy machine takes a while to start three processes
     address, workers = machines
     told: list[Finding] = []
     killed: list[int] = []
