@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
+from typing import Any
+from urllib.parse import urldefrag, urljoin
 
 from conformance.errors import blame
 from conformance.gate.annotations import notes
@@ -68,6 +70,7 @@ class _Work:
     models: frozenset[str]
     stepped: frozenset[str]
     titles: Mapping[str, str]
+    untouched: frozenset[str]
 
     @classmethod
     def of(cls, old: Bundle, new: Bundle, policy: Policy) -> _Work:
@@ -75,10 +78,11 @@ class _Work:
         reader = Side.of(READER, old.documents, tolerant=True) if policy.tolerant else None
         ground = Ground(*(side for side in (ours, theirs, reader) if side is not None))
         models = {side.ref(ref) for bundle, side in ((old, ours), (new, theirs)) for ref in durable(bundle)}
-        steps = frozenset(_stepped(old, new, ours, theirs, ground))
+        untouched = _untouched(old, new)
+        steps = frozenset(_stepped(old, new, ours, theirs, ground, untouched))
         titles = {theirs.ref(ref): str(document.get("title", ref)) for ref, document in new.documents.items()}
         played = {**roles(old, ours, ground), **roles(new, theirs, ground)}
-        return cls(ours, theirs, reader, ground, policy, (old, new), played, frozenset(models), steps, titles)
+        return cls(ours, theirs, reader, ground, policy, (old, new), played, frozenset(models), steps, titles, untouched)
 
     def change(self, kin: Kin) -> TypeChange | None:
         """Compare one type; None where nothing about it changed."""
@@ -92,6 +96,8 @@ class _Work:
     def _change(self, kin: Kin) -> TypeChange | None:
         if kin.old is None or kin.new is None:
             return self._alone(kin)
+        if kin.old == kin.new and kin.old in self.untouched:
+            return None
         ours, theirs = self.old.ref(kin.old), self.new.ref(kin.new)
         documents = self.bundles[0].documents[kin.old], self.bundles[1].documents[kin.new]
         if self.ground.form(ours).key == self.ground.form(theirs).key and json.dumps(documents[0]) == json.dumps(documents[1]):
@@ -174,11 +180,32 @@ class _Work:
         return TypeChange(kin.title, _file(kin.new or kin.old or ""), self._roles(kin), findings, unknown, notes, evidence or {})
 
 
-def _stepped(old: Bundle, new: Bundle, ours: Side, theirs: Side, ground: Ground) -> Iterator[str]:
+def _untouched(old: Bundle, new: Bundle) -> frozenset[str]:
+    """List the documents that are the same text in both bundles, with all that they lead to."""
+    texts = [{ref: json.dumps(document) for ref, document in one.documents.items()} for one in (old, new)]
+    same = {ref for ref, text in texts[0].items() if texts[1].get(ref) == text}
+    leads = {ref: set(_leads(new.documents[ref], ref)) for ref in same}
+    while touched := {ref for ref in same if not leads[ref] <= same}:
+        same -= touched
+    return frozenset(same)
+
+
+def _leads(document: Any, identity: str) -> Iterator[str]:
+    """Give the documents that the references of one lead to, also where they stand among examples."""
+    if isinstance(document, Mapping):
+        if isinstance(document.get("$ref"), str):
+            yield urldefrag(urljoin(identity, document["$ref"]))[0]
+        document = list(document.values())
+    if isinstance(document, list):
+        for inner in document:
+            yield from _leads(inner, identity)
+
+
+def _stepped(old: Bundle, new: Bundle, ours: Side, theirs: Side, ground: Ground, untouched: frozenset[str]) -> Iterator[str]:
     by_title = {old.documents[ref].get("title"): ref for ref in durable(old)}
     for ref in durable(new):
         before = by_title.get(new.documents[ref].get("title"))
-        if before is None:
+        if before is None or (before == ref and ref in untouched):
             continue
         forms = ground.form(ours.ref(before)), ground.form(theirs.ref(ref))
         if stepped(*forms, old.documents[before], new.documents[ref]):

@@ -24,6 +24,7 @@ from strategies.reasons import CannotBuild, Impossible, TooDeep
 from strategies.schema_walk import Step as Walked
 from strategies.schema_walk import sites
 
+ROUND = 8
 DRAWN = 24
 MORE = 96
 _TARGETED = 6
@@ -67,15 +68,19 @@ class _Work:
         self.unknown: list[str] = []
 
     def draw(self, ref: str) -> None:
-        """Draw instances of a type, and note what they reach."""
-        for branch in all_branches(self._ground.source, ref):
-            self.owners.setdefault(_key(branch), (ref, branch))
+        """Draw instances of a type until all of it is reached, here or by types before it, and note what they reach."""
+        wanted = {_key(branch): branch for branch in all_branches(self._ground.source, ref)}
+        for key, branch in wanted.items():
+            self.owners.setdefault(key, (ref, branch))
         try:
-            values = drawn(self._ground.strategy(ref), DRAWN)
+            strategy = self._ground.strategy(ref)
         except CannotBuild as error:
             self._not_built(ref, error)
             return
-        self.alive |= {_key(branch) for branch in reached(self._ground.source, ref, values)}
+        for start in range(0, DRAWN, ROUND):
+            if start == 0 or not self.alive.issuperset(wanted):
+                values = drawn(strategy, ROUND, start)
+                self.alive |= {_key(branch) for branch in reached(self._ground.source, ref, values)}
 
     def _not_built(self, ref: str, error: CannotBuild) -> None:
         if isinstance(error, Impossible) and not isinstance(error, TooDeep):
