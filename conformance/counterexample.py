@@ -41,6 +41,7 @@ class Kind(StrEnum):
     LACKS = "lacks"
     SEALED = "sealed"
     ITEMS = "items"
+    SAME = "same"
     ONE_COMMITS = "one_commits"
     CHECK = "check"
 
@@ -103,6 +104,7 @@ class Expectation:
       ``at_most``: it is a number, or a list so long, of ``value`` at most; ``holds``: it is a list with ``value`` in it;
       ``lacks``: without; ``sealed``: it is the digest of the rest of the object that it is in.
     - ``items``: the list at ``pointer`` holds exactly ``value``, in any order; told by their member ``by``, where given.
+    - ``same``: the member at ``pointer`` is that of the call ``other``.
     - ``one_commits``: exactly one of ``calls`` succeeds.
     - ``check``: the check that found it passes (where it cannot be judged from these calls).
     """
@@ -113,6 +115,7 @@ class Expectation:
     pointer: str = ""
     value: Any = None
     by: str = ""
+    other: int = 0
     calls: tuple[int, ...] = ()
 
 
@@ -230,6 +233,7 @@ PINNED: Mapping[Kind, Sequence[str]] = MappingProxyType(
         Kind.LACKS: ("call", "pointer", "value"),
         Kind.SEALED: ("call", "pointer"),
         Kind.ITEMS: ("call", "pointer", "value"),
+        Kind.SAME: ("call", "pointer", "other"),
         Kind.ONE_COMMITS: ("call", "calls"),
         Kind.CHECK: ("call",),
     }

@@ -128,10 +128,10 @@ class Maker:
         return list(self._compared(example, wanted)[0])
 
     def _compared(self, example: Counterexample, wanted: Sequence[str]) -> tuple[Sequence[Difference], Heard, Heard]:
-        """Send the calls to both; give the differences and both sides' answers, none where they cannot be sent."""
+        """Send the calls to both, as far as they can be sent; give the differences and both sides' answers."""
         try:
-            model = self._model.perform(example)
-            target = self._target.perform(example)
+            model = self._model.perform(example, partly=True)
+            target = self._target.perform(example, partly=True)
         except (Unready, Unbound):
             return (), Heard((), {}), Heard((), {})
         differences = list(Comparison(self._bundle, target, model, wanted).differences())
@@ -170,6 +170,8 @@ def fair(calls: Sequence[Said], differences: Sequence[Difference], target: Heard
     a race that the same calls won on both sides all goes on as it did before.
     """
     races = [range(first, _group_end(calls, first)) for first in _first_of_groups(calls)]
+    heard = min(len(target.answers), len(model.answers))
+    races = [race for race in races if race.stop <= heard]
     begun = next((race.start for race in races if not _won_alike(race, target, model)), len(calls))
     kept = [
         found
@@ -331,7 +333,9 @@ class _Telling:
             self._name(text, difference.call)
         pointer = "".join(f"/{self._part(part)}" for part in difference.pointer)
         value = symbolic(difference.expected, self._named)
-        return Expectation(difference.kind, difference.call, pointer=pointer, value=value, by=difference.by)
+        return Expectation(
+            difference.kind, difference.call, pointer=pointer, value=value, by=difference.by, other=difference.other
+        )
 
     def _part(self, part: str | tuple[str, str]) -> str:
         return part if isinstance(part, str) else f"[{part[0]}={symbolic(part[1], self._named)}]"

@@ -6,6 +6,7 @@ again. Times are compared only with themselves: what stays on one side stays on 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from conformance.machine import freedom
 from conformance.machine.comparison import COGNITION, as_set, free, moment, signal
 from conformance.rehearsal import Answered, Heard
 from conformance.symbols import OWN_DIGESTS, START, escaped, is_own_digest, since
-from conformance.wire.bundle import Bundle
+from conformance.wire.bundle import Bundle, Operation
 from conformance.wire.canonical import NotCanonical, digest, same
 from conformance.wire.vocabulary import Code
 
@@ -47,7 +48,8 @@ _VERBATIM = frozenset({"content", "extensions", "selection", "filter", "cognitio
 class Difference:
     """One place: ``call`` is the number of the call, ``expected`` what the model says there, ``seen`` what the target says.
 
-    A part of ``pointer`` that selects an item of a list has the model's value in it; ``by`` names the items of a list.
+    A part of ``pointer`` that selects an item of a list has the model's value in it; ``by`` names the items of a list. ``other``
+    is the number of the call whose answer this one should repeat.
     """
 
     call: int
@@ -56,6 +58,7 @@ class Difference:
     expected: Any = None
     seen: Any = None
     by: str = ""
+    other: int = 0
 
     @property
     def shape(self) -> tuple[Kind, tuple[str, ...], str]:
@@ -78,6 +81,7 @@ class Comparison:
         self._pairs: dict[str, str] = {}
         self._back: dict[str, str] = {}
         self._times: dict[tuple[str, str], tuple[str, str]] = {}
+        self._reads: dict[tuple[str, str, str], tuple[int, Any, Any]] = {}
         self._sent: tuple[dict[str, int], dict[str, int]] = ({}, {})
         for symbol, value in model.bound.items():
             if symbol in target.bound and isinstance(value, str) and symbol.startswith(("$space", "$root", "$p")):
@@ -141,7 +145,10 @@ class Comparison:
         if operation is None or target.reply is None or model.reply is None:
             return
         left, right = dict(target.reply.payload), dict(model.reply.payload)
+        yield from self._repeated(number, operation, target, model)
         page = target.call.payload.get("page") or {}
+        if operation.lists and "cursor" not in page:
+            yield from self._ends_of_pages(number, operation.lists, left, right)
         if operation.lists and ("cursor" in page or "next_cursor" in left or "next_cursor" in right):
             left.pop(operation.lists, None)
             right.pop(operation.lists, None)
@@ -152,6 +159,26 @@ class Comparison:
         if "chunk" in right and right["bundle"]["chunk_count"] != 1:
             left["chunk"], right["chunk"] = ({**side["chunk"], "items": []} for side in (left, right))
         yield from self._objects(number, (), left, right)
+
+    def _repeated(self, number: int, operation: Operation, target: Answered, model: Answered) -> Iterator[Difference]:
+        """Compare a list with the answer to the same request before: where the model repeats itself, so does the target."""
+        listed = operation.lists or ("records" if operation.stem == "recall" else "")
+        if not listed or target.reply is None or model.reply is None:
+            return
+        key = (target.call.caller, operation.name, json.dumps(target.call.payload, sort_keys=True))
+        seen, expected = target.reply.payload[listed], model.reply.payload[listed]
+        before, seen_then, expected_then = self._reads.get(key, (number, seen, expected))
+        self._reads[key] = (number, seen, expected)
+        if same(expected_then, expected) and not same(seen_then, seen):
+            yield Difference(number, Kind.SAME, (listed,), None, seen, other=before)
+
+    def _ends_of_pages(
+        self, number: int, listed: str, target: Mapping[str, Any], model: Mapping[str, Any]
+    ) -> Iterator[Difference]:
+        """See that nothing is announced after a page that holds everything."""
+        whole = "next_cursor" not in model and len(target[listed]) == len(model[listed])
+        if whole and "next_cursor" in target:
+            yield Difference(number, Kind.ABSENT, ("next_cursor",), None, target["next_cursor"])
 
     def _budgets(self, number: int, budget: Mapping[str, int], answer: Mapping[str, Any]) -> Iterator[Difference]:
         if answer["used_bytes"] > budget.get("max_bytes", answer["used_bytes"]):

@@ -122,6 +122,15 @@ def _has_items(expectation: Expectation, heard: Heard, seen: Any) -> bool:
     return sorted(map(str, told)) == sorted(map(str, resolved(expectation.value, heard.bound)))
 
 
+def _same(expectation: Expectation, heard: Heard) -> Judged:
+    try:
+        seen = _at(expectation, heard)
+        other = member(heard.answers[expectation.other].body, expectation.pointer, heard.bound)
+    except (LookupError, ValueError):
+        return Judged(False, _answer(expectation, heard).body)
+    return Judged(same(other, seen), seen)
+
+
 def _one_commits(expectation: Expectation, heard: Heard) -> Judged:
     won = [number for number in expectation.calls if not heard.answers[number].outcome]
     return Judged(len(won) == 1, f"{len(won)} of {len(expectation.calls)} committed")
@@ -140,6 +149,7 @@ JUDGES: Mapping[Kind, Callable[[Expectation, Heard], Judged]] = MappingProxyType
         Kind.LACKS: _looking(_lacks),
         Kind.SEALED: _looking(_is_sealed),
         Kind.ITEMS: _looking(_has_items),
+        Kind.SAME: _same,
         Kind.ONE_COMMITS: _one_commits,
     }
 )

@@ -104,14 +104,17 @@ class Stage:
         flags = [f"the flag {flag}" for flag in example.flags if flag not in facts.flags]
         return flags + [f"control.{name}" for name in example.controls if not self.levers.has(name) and name != "restart"]
 
-    def perform(self, example: Counterexample) -> Heard:
-        """Send all calls. Raises ``Unready`` where they cannot be sent, ``Unbound`` where a symbol has no meaning."""
+    def perform(self, example: Counterexample, *, partly: bool = False) -> Heard:
+        """Send all calls. Raises ``Unready`` where they cannot be sent, ``Unbound`` where a symbol has no meaning.
+
+        ``partly``: where that is so after some of them, what came of these is given.
+        """
         try:
             run = _Run(self, example, *self._places(example))
         except (Inconclusive, TargetFault) as error:
             raise Unready(str(error)) from error
         try:
-            return run.through()
+            return run.through(partly=partly)
         finally:
             run.put_back()
 
@@ -189,11 +192,16 @@ class _Run:
             return found
         raise Unready("the target does not list the space, so that nothing tells its time")
 
-    def through(self) -> Heard:
-        """Send all calls, those of a group together."""
+    def through(self, *, partly: bool) -> Heard:
+        """Send all calls, those of a group together; ``partly``: up to one that cannot be sent."""
         answers: list[Answered] = []
         for _, group in itertools.groupby(enumerate(self._example.calls), lambda entry: entry[1].together or -1 - entry[0]):
-            answers += self._together([said for _, said in group])
+            try:
+                answers += self._together([said for _, said in group])
+            except (Unready, Unbound):
+                if not (partly and answers):
+                    raise
+                break
         return Heard(tuple(answers), self._bound)
 
     def _together(self, group: Sequence[Said]) -> Iterator[Answered]:

@@ -97,8 +97,9 @@ def _dangling(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _lost_numbers(expectation: Mapping[str, Any], calls: int) -> Iterator[tuple[str, str]]:
-    if expectation["call"] >= calls:
-        yield "/expectation/call", f"there are only {calls} calls"
+    for name in ("call", "other"):
+        if expectation.get(name, 0) >= calls:
+            yield f"/expectation/{name}", f"there are only {calls} calls"
     if any(number >= calls for number in expectation.get("calls", ())):
         yield "/expectation/calls", f"there are only {calls} calls"
 

@@ -115,6 +115,7 @@ def expected(expectation: Expectation) -> str:
         codes=" or ".join(expectation.codes),
         pointer=expectation.pointer or "the whole answer",
         value=short(expectation.value, 200),
+        other=expectation.other + 1,
         calls=", ".join(str(number + 1) for number in expectation.calls),
     )
 
@@ -132,6 +133,7 @@ _EXPECTED: Mapping[Kind, str] = MappingProxyType(
         Kind.LACKS: "in the answer to call {call}, {pointer} is a list without {value}",
         Kind.SEALED: "in the answer to call {call}, {pointer} is the digest of the rest of what is around it",
         Kind.ITEMS: "in the answer to call {call}, {pointer} holds exactly {value}, in any order",
+        Kind.SAME: "in the answer to call {call}, {pointer} is what it is in the answer to call {other}",
         Kind.ONE_COMMITS: "exactly one of the calls {calls} succeeds",
         Kind.CHECK: "the check passes",
     }

@@ -122,6 +122,8 @@ CASES: Mapping[str, tuple[Counterexample, str]] = {
     "there is one": (example(ENSURED, WRITTEN, READ, expectation=Expectation(Kind.ABSENT, 2, pointer="/record")), "FAILED"),
     "fresh": (example(ENSURED, WRITTEN, expectation=Expectation(Kind.FRESH, 1, pointer="/receipt/receipt_id")), "FIXED"),
     "not fresh": (example(ENSURED, ENSURED, expectation=Expectation(Kind.FRESH, 1, pointer="/receipt/receipt_id")), "FAILED"),
+    "the same": (example(ENSURED, ENSURED, expectation=Expectation(Kind.SAME, 1, pointer="/receipt", other=0)), "FIXED"),
+    "not the same": (example(ENSURED, WRITTEN, expectation=Expectation(Kind.SAME, 1, pointer="/receipt", other=0)), "FAILED"),
     "of the form": (example(ENSURED, expectation=Expectation(Kind.FORM, 0)), "FIXED"),
     "at most": (
         example(ENSURED, WRITTEN, READ, expectation=SIZE),
