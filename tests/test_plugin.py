@@ -319,7 +319,7 @@ def test_a_dead_provider_is_not_asked_for_ever(run: Run) -> None:
     results = run(HANGS, target="t.toml")
     assert list(verdicts(results).values()) == ["FAIL"] * 3 + ["INCONCLUSIVE"] * 2
     assert results["two"].reason == "memory.spaces.list: no answer within 0.1 s"
-    assert results["two"].seconds < 1
+    assert results["two"].seconds < 5  # a busy machine is slow, but for ever is longer
     (step,) = results["two"].trace
     assert (step.caller, step.op, step.answer) == ("root", "memory.spaces.list", None)
     assert "no answer to 3 checks in a row" in results["five"].reason
