@@ -96,9 +96,20 @@ CARRIERS = {
 carried = pytest.mark.parametrize("carrier", CARRIERS)
 
 
+def promotion(world: World, content: Any) -> Call:
+    """Carry a captured content into a record as it is: no request but the capture's names it."""
+    receipt = world.root.accepted(capture(world, content))
+    promoted = {"action": "promote"}
+    return world.root.call("candidates.review", candidate_id=made(receipt, "candidate"), expected_revision=1, decision=promoted)
+
+
+WAYS = {**CARRIERS, "promotion": promotion}
+arriving = pytest.mark.parametrize("carrier", WAYS)
+
+
 def kept(world: World, carrier: str, bodies: Sequence[Any]) -> dict[str, Any]:
     """Carry contents, one after another, and return them by the id of the record or candidate that holds each."""
-    receipts = [world.root.accepted(CARRIERS[carrier](world, body)) for body in bodies]
+    receipts = [world.root.accepted(WAYS[carrier](world, body)) for body in bodies]
     if carrier == "capture":
         return {made(receipt, "candidate"): body for receipt, body in zip(receipts, bodies, strict=True)}
     place = -1 if carrier == "last_fragment" else 0
@@ -127,7 +138,7 @@ def verbatim(world: World, carrier: str, *bodies: Any) -> None:
             world.same(body, found.get(object_id), what)
 
 
-@carried
+@arriving
 @given(content=contents())
 @pytest.mark.examples(0.4)
 def test_content_comes_back_as_it_was_written(bench: Bench, carrier: str, content: Any) -> None:
@@ -135,14 +146,14 @@ def test_content_comes_back_as_it_was_written(bench: Bench, carrier: str, conten
     verbatim(bench.world(), carrier, content)
 
 
-@carried
+@arriving
 def test_absent_empty_and_filled_are_three_values(bench: Bench, carrier: str) -> None:
     """Absent cognition, ``[]`` and records, a repeated one too, are different values on every carrier."""
     filled: list[list[Any]] = [[], [ENTRY], [ENTRY, ENTRY], [BARE, ENTRY]]
     verbatim(bench.world(), carrier, PLAIN, *({**PLAIN, "cognition": cognition} for cognition in filled))
 
 
-@carried
+@arriving
 def test_any_json_comes_back_as_it_was_written(bench: Bench, carrier: str) -> None:
     """Texts of any characters and any JSON come back equal: nulls, empties, nests, odd names, types that change."""
     bodies: list[dict[str, Any]] = [{"text": text} for text in HARD_TEXTS]
@@ -280,7 +291,7 @@ LOOKING_LIKE_COGNITION = (
 )
 
 
-@carried
+@arriving
 def test_nothing_is_promoted_to_cognition(bench: Bench, carrier: str) -> None:
     """Text and ``structured`` that look like cognition stay what they are: no cognition appears and no filter finds it."""
     world = bench.world()
@@ -305,9 +316,12 @@ def test_the_three_values_outlive_a_restart(bench: Bench) -> None:
     world = bench.world()
     written = [PLAIN, {**PLAIN, "cognition": []}, {**PLAIN, "cognition": [ENTRY]}]
     records = [(world.root.create(content=content), content) for content in written]
+    candidates = [(world.root.capture(content=content), content) for content in written]
     bench.levers.restart()
     for record_id, content in records:
         world.same(content, world.root.read(record_id)["content"], "a restart changed a content")
+    for candidate_id, content in candidates:
+        world.same(content, world.root.candidate(candidate_id)["content"], "a restart changed a captured content")
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER])
@@ -315,8 +329,9 @@ def test_the_three_values_survive_a_move(bench: Bench) -> None:
     """Absent, ``[]`` and records are the same in an export."""
     world = bench.world()
     written = [PLAIN, {**PLAIN, "cognition": []}, {**PLAIN, "cognition": [ENTRY]}]
-    records = {world.root.create(content=content): content for content in written}
+    carried = {world.root.create(content=content): content for content in written}
+    carried |= {world.root.capture(content=content): content for content in written}
     _, chunks = scenes.fetched(world, scenes.export(world))
-    items = [item["value"] for chunk in chunks for item in chunk["items"] if item["type"] == "record"]
-    exported = {item["record_id"]: item["content"] for item in items if item["record_id"] in records}
-    world.same(records, exported, "the export does not hold the contents as written")
+    items = [item["value"] for chunk in chunks for item in chunk["items"] if item["type"] in ("record", "candidate")]
+    exported = {item.get("record_id", item.get("candidate_id")): item["content"] for item in items}
+    world.same(carried, exported, "the export does not hold the contents as written")

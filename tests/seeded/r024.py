@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import Choices, candidates, contents, profiles, records, store
+from conformance.oracle import Choices, candidates, contents, profiles, records, reviews, store
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Turn
@@ -329,6 +329,17 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") 
     return Fault(f"r024_{name}", RULE, sentence, patched(*patches), source)
 
 
+def _promoted_without_empty(original: Any) -> Any:
+    """Forget, at a promotion as captured, that the captured content named its cognition."""
+
+    def drafted(candidate: Doc, decision: Doc) -> list[reviews.Draft]:
+        drafts: list[reviews.Draft] = original(candidate, decision)
+        captured = decision["action"] == "promote" and "content_override" not in decision
+        return [draft._replace(content=_without_empty(draft.content)) if captured else draft for draft in drafts]
+
+    return drafted
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("empty_dropped", "an empty cognition array is dropped", *_kept_as(_without_empty)),
     _fault("absent_becomes_empty", "absent cognition becomes an empty array", *_kept_as(_with_empty)),
@@ -374,5 +385,7 @@ FAULTS: tuple[Fault, ...] = (
            Patch(contents, "refuse_oversized", _override_unmetered), source="ours"),
     _fault("empty_lost_at_restart", "a restart loses empty cognition arrays",
            Patch(store, "load_space", _absent_at_restart), source="ours"),
+    _fault("empty_lost_at_promotion", "a promotion as captured loses an empty cognition array",
+           Patch(reviews, "drafted", _promoted_without_empty), source="ours"),
     _fault("text_composed", "texts are kept in composed form", *_kept_as(_composed), source="ours"),
 )  # fmt: skip
