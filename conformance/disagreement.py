@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.counterexample import Kind
+from conformance.exchange import Call
 from conformance.machine import freedom
 from conformance.machine.comparison import COGNITION, as_set, free, moment, signal
 from conformance.rehearsal import Answered, Heard
@@ -144,29 +145,37 @@ class Comparison:
         operation = self._bundle.operations.get(target.call.op)
         if operation is None or target.reply is None or model.reply is None:
             return
-        left, right = dict(target.reply.payload), dict(model.reply.payload)
-        yield from self._repeated(number, operation, target, model)
-        page = target.call.payload.get("page") or {}
+        left, right = target.reply.payload, model.reply.payload
+        repeated = list(self._repeated(number, operation, target.call, left, right))
+        # Where a member differs, that says more than that it was another one before.
+        yield from list(self._contents(number, operation, target.call.payload, dict(left), dict(right))) or repeated
+
+    def _contents(
+        self, number: int, operation: Operation, request: Mapping[str, Any], left: dict[str, Any], right: dict[str, Any]
+    ) -> Iterator[Difference]:
+        page = request.get("page") or {}
         if operation.lists and "cursor" not in page:
             yield from self._ends_of_pages(number, operation.lists, left, right)
         if operation.lists and ("cursor" in page or "next_cursor" in left or "next_cursor" in right):
             left.pop(operation.lists, None)
             right.pop(operation.lists, None)
         if operation.stem == "recall" and right["truncated"]:
-            yield from self._budgets(number, target.call.payload["budget"], left)
+            yield from self._budgets(number, request["budget"], left)
             for name in ("records", "used_bytes"):
                 left.pop(name), right.pop(name)
         if "chunk" in right and right["bundle"]["chunk_count"] != 1:
             left["chunk"], right["chunk"] = ({**side["chunk"], "items": []} for side in (left, right))
         yield from self._objects(number, (), left, right)
 
-    def _repeated(self, number: int, operation: Operation, target: Answered, model: Answered) -> Iterator[Difference]:
+    def _repeated(
+        self, number: int, operation: Operation, call: Call, target: Mapping[str, Any], model: Mapping[str, Any]
+    ) -> Iterator[Difference]:
         """Compare a list with the answer to the same request before: where the model repeats itself, so does the target."""
         listed = operation.lists or ("records" if operation.stem == "recall" else "")
-        if not listed or target.reply is None or model.reply is None:
+        if not listed:
             return
-        key = (target.call.caller, operation.name, json.dumps(target.call.payload, sort_keys=True))
-        seen, expected = target.reply.payload[listed], model.reply.payload[listed]
+        key = (call.caller, operation.name, json.dumps(call.payload, sort_keys=True))
+        seen, expected = target[listed], model[listed]
         before, seen_then, expected_then = self._reads.get(key, (number, seen, expected))
         self._reads[key] = (number, seen, expected)
         if same(expected_then, expected) and not same(seen_then, seen):
