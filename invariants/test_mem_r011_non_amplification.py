@@ -20,6 +20,7 @@ from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code, Reason
 from conformance.world import World
 from strategies.grants import GrantShape, grant_shapes, issuance, narrowings, widenings
+from strategies.vocabulary import capabilities
 
 ISSUE = "grants_issue"
 SUBJECTS = ("u1", "U1", "u10")
@@ -177,6 +178,25 @@ def test_each_dimension_bounds_alone(bench: Bench) -> None:
     world.same_set(asked, seen, "other grants were issued than were asked for")
 
 
+BOUNDED = GrantShape((ISSUE,), ("u1",), ("c1",), "read", EXPIRIES[0])
+UNBOUNDED: Mapping[str, Any] = {"subject_ids": None, "context_ids": None, "shared_access": "write", "expires_at": None}
+"""What is wider than ``BOUNDED`` in one dimension each."""
+
+
+def test_every_capability_counts_in_every_dimension(bench: Bench) -> None:
+    """Each capability is bounded by each dimension of its issuer's grant, whether or not it could take effect there."""
+    world = bench.world()
+    grantee = world.stranger("grantee")
+    for capability in capabilities(world.bundle):
+        issuer = world.stranger("issuer")
+        _issue(world.root, issuer, replace(BOUNDED, capabilities=tuple({ISSUE: None, capability: None})))
+        asked = replace(BOUNDED, capabilities=(capability,))
+        with world.unchanged():
+            for member, wider in UNBOUNDED.items():
+                _exceeds(issuer, grantee, replace(asked, **{member: wider}))
+        _issue(issuer, grantee, asked)
+
+
 def test_an_unbounded_issuer_may_issue_everything(bench: Bench) -> None:
     """An issuer whose grant names no subject, context or end may issue any and none of them, and its every capability."""
     world = bench.world()
@@ -242,9 +262,9 @@ def test_who_may_not_issue_issues_nothing(bench: Bench) -> None:
     """A caller without an effective grant of grants_issue issues nothing, to nobody, whatever it has."""
     world = bench.world()
     holder, grantee = world.principal("recall", "admin", "records_read", shared_access="write"), world.stranger("grantee")
-    for capabilities in (["recall"], ["admin"], [ISSUE]):
+    for listed in (["recall"], ["admin"], [ISSUE]):
         for other in (grantee, holder):
-            members: dict[str, Any] = {"grantee_id": other.principal_id, "capabilities": capabilities, "shared_access": "none"}
+            members: dict[str, Any] = {"grantee_id": other.principal_id, "capabilities": listed, "shared_access": "none"}
             with world.unchanged():
                 holder.refused("grants.grant", Code.NOT_AUTHORIZED, **members)
     world.root.grant(holder, capabilities=[ISSUE, "recall"])

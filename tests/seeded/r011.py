@@ -15,6 +15,9 @@ RULE = "MEM-R011"
 NAMES = ("subject_ids", "context_ids")
 
 
+OF_SUBJECTS = {"profile_read", "profile_write", "subjects_read", "subjects_write"}
+
+
 def _unchecked(*dimensions: str) -> Callable[[], Provider]:
     """Leave dimensions of the comparison out."""
     return patched(*(Patch(issuance, f"within_{dimension}", always(True)) for dimension in dimensions))
@@ -162,6 +165,15 @@ def _without(member: str) -> Any:
     return wrap
 
 
+def _unless_of_subjects(original: Any) -> Any:
+    """Leave a dimension out for grants of capabilities over subjects alone, which placements do not bound in their effect."""
+
+    def within(grant: Doc, request: Doc) -> bool:
+        return set(request["capabilities"]) <= OF_SUBJECTS or bool(original(grant, request))
+
+    return within
+
+
 FAULTS = (
     Fault("r011_capabilities_only", RULE, "issuance compares capabilities and nothing else",
           _unchecked("subjects", "contexts", "shared", "time")),
@@ -196,6 +208,10 @@ FAULTS = (
           patched(Patch(issuance, "issuing", _by_the_root)), source="ours"),
     Fault("r011_admins_exempt", RULE, "an issuer that is admin issues anything",
           patched(Patch(issuance, "covering", _admins_exempt)), source="ours"),
+    Fault("r011_shared_of_subject_rights_unchecked", RULE, "shared_access is not compared where it takes no effect",
+          patched(Patch(issuance, "within_shared", _unless_of_subjects)), source="ours"),
+    Fault("r011_contexts_of_subject_rights_unchecked", RULE, "contexts are not compared where they take no effect",
+          patched(Patch(issuance, "within_contexts", _unless_of_subjects)), source="ours"),
     Fault("r011_end_is_forgotten", RULE, "a grant is made without the end that was asked for",
           patched(Patch(grants, "make", _without("expires_at"))), source="ours"),
 )  # fmt: skip
