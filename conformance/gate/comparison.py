@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any
 from urllib.parse import urldefrag, urljoin
@@ -71,6 +71,7 @@ class _Work:
     stepped: frozenset[str]
     titles: Mapping[str, str]
     untouched: frozenset[str]
+    proven: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def of(cls, old: Bundle, new: Bundle, policy: Policy) -> _Work:
@@ -109,7 +110,11 @@ class _Work:
         return self._described(kin, tuple(findings), unknown, tuple(notes(*documents)), evidence)
 
     def _contained(self, given: str, judge: str) -> Containment:
-        return contained(self.ground, given, judge, self.policy.examples)
+        """Compare in one direction; what is proven of a model holds wherever a later type has it."""
+        found = contained(self.ground, given, judge, self.policy.examples, self.proven)
+        if not (found.broken or found.unknown):
+            self.proven.add((self.ground.form(given).key, self.ground.form(judge).key))
+        return found
 
     def _findings(self, kin: Kin, direction: Direction, found: Containment) -> Iterator[Finding]:
         for broken in found.broken:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.gate.demands import Demand, demands
+from conformance.gate.demands import Demand, Proven, demands
 from conformance.gate.drawing import drawn
 from conformance.gate.outcome import Evidence, Witness
 from conformance.gate.sides import Ground, place_of
@@ -43,10 +43,13 @@ class Containment:
     evidence: Evidence
 
 
-def contained(ground: Ground, given: str, judge: str, examples: int) -> Containment:
-    """Find out whether ``judge`` accepts all that ``given`` does; both are references into the ground."""
+def contained(ground: Ground, given: str, judge: str, examples: int, proven: Proven = frozenset()) -> Containment:
+    """Find out whether ``judge`` accepts all that ``given`` does; both are references into the ground.
+
+    ``proven`` are the pairs of keys of forms of which that is known already: nothing inside them is looked at again.
+    """
     work = _Work(ground, given, judge, Searcher(ground, given, judge))
-    suspected = list(_by_cause(demands(ground.form(given), ground.form(judge))))
+    suspected = list(_by_cause(demands(ground.form(given), ground.form(judge), proven)))
     broken: list[Broken] = []
     unknown: list[str] = []
     empty = 0

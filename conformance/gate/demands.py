@@ -8,6 +8,7 @@ rule may make up for it); ``witnesses`` finds out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from strategies.admission import is_multiple
 from strategies.languages import Undecided, escaping
 
 NOT_ALLOWED = "not allowed"
+Proven = AbstractSet[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -53,25 +55,29 @@ class _Pair:
     judge: Form
     steps: Steps = ()
     documents: tuple[str, ...] = ()
+    proven: Proven = frozenset()
 
     def inside(self, given: Form, judge: Form, *steps: Step) -> _Pair:
         """Go to two forms further in; a form without a place of its own stands where the one around it does."""
         placed = [form if form.where else form.at(outer.where) for form, outer in ((given, self.given), (judge, self.judge))]
         passed = [form.where.removesuffix("#") for form in placed if form.where.endswith("#")]
-        return _Pair(placed[0], placed[1], (*self.steps, *steps), (*self.documents, *passed))
+        return _Pair(placed[0], placed[1], (*self.steps, *steps), (*self.documents, *passed), self.proven)
 
     def demand(self, keyword: str, given: Any, wanted: Any, rule: Schema) -> Demand:
         return Demand(self.steps, keyword, given, wanted, rule, self.given.where, self.judge.where, self.documents)
 
 
-def demands(given: Form, judge: Form) -> Iterator[Demand]:
-    """List the demands of ``judge`` beyond ``given``, in the order of its keywords."""
-    yield from _demands(_Pair(given, judge))
+def demands(given: Form, judge: Form, proven: Proven = frozenset()) -> Iterator[Demand]:
+    """List the demands of ``judge`` beyond ``given``, in the order of its keywords.
+
+    ``proven`` are pairs of keys of forms of which the second is known to accept all that the first does, wherever they stand.
+    """
+    yield from _demands(_Pair(given, judge, proven=proven))
 
 
 def _demands(pair: _Pair) -> Iterator[Demand]:
     given, judge = pair.given, pair.judge
-    if given.key == judge.key or given.nothing or judge.anything:
+    if given.key == judge.key or given.nothing or judge.anything or (given.key, judge.key) in pair.proven:
         return
     if judge.nothing:
         yield pair.demand(NOT_ALLOWED, given.schema(), False, False)
