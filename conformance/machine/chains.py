@@ -216,9 +216,11 @@ class Chains:
             self._newest_first(chain, asked.op, items)
         if chain.cursor:
             return
-        # The same request in the same visible state begins with the same items, however long its page.
+        # The same request in the same visible state begins with the same items, however long its page. An activation puts other
+        # items in the place of all, if alike ones, and may order them anew.
         asking = canonical([asked.caller, asked.op, chain.request])
-        state = canonical([whole])
+        space = self._model.state.spaces.get(chain.request.get("space_id", ""))
+        state = canonical([whole, None if space is None else space.facts["authority_generation"]])
         known, before = self._order.get(asking, (b"", []))
         self._order[asking] = (state, names)
         shorter = min(len(before), len(names))
