@@ -32,7 +32,8 @@ def spoilt(value: Any) -> Iterator[Any]:
     yield from _SPOILERS[type(value)](value)
     if isinstance(value, dict):
         for name, member in sorted(value.items()):  # whatever order an answer that is sent on had
-            yield {other: inner for other, inner in value.items() if other != name}
+            others = {other: inner for other, inner in value.items() if other != name}
+            yield from (others, {**others, f"{name}\n": member})
             yield from ({**value, name: changed} for changed in spoilt(member))
     elif isinstance(value, list):
         yield from ([changed, *value[1:]] for item in value[:1] for changed in spoilt(item))
@@ -41,7 +42,7 @@ def spoilt(value: Any) -> Iterator[Any]:
 _SPOILERS: Mapping[type, Callable[[Any], tuple[Any, ...]]] = {
     dict: lambda value: ({**value, "unknown": 1}, [value]),
     list: lambda value: (value[0] if value else "", None),
-    str: lambda value: (5, "", f" {value}", value.upper(), "x" * 129),
+    str: lambda value: (5, "", f" {value}", f"{value}\n", value.upper(), "x" * 129),
     bool: lambda value: (str(value).lower(), int(value)),
     int: lambda value: (str(value), value + 0.5, -1 - value, True),
     float: lambda value: (str(value),),
@@ -53,7 +54,8 @@ def _broken(world: World, call: Call) -> Iterator[Call]:
     """Give a call with its payload spoilt at each place in turn, as far as that breaks its schema, and with no object at all."""
     accepts = world.bundle.request(call.op).accepts
     nulls = ({**call.payload, name: None} for name in world.members_of(call.op) if name not in call.payload)
-    for payload in (*BODIES, *nulls, *spoilt(call.payload)):
+    named = ({**call.payload, "extensions": {name: {}}} for name in ("acme\n", "\nacme", "Acme", ""))
+    for payload in (*BODIES, *nulls, *named, *spoilt(call.payload)):
         if not accepts(payload):
             yield replace(call, payload=payload)
 

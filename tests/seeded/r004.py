@@ -58,6 +58,14 @@ def _trimmed(_bundle: Bundle, _operation: Operation, payload: Any) -> Any:
     return {name: member.strip().lower() if isinstance(member, str) else member for name, member in payload.items()}
 
 
+def _without_last_newline(_bundle: Bundle, _operation: Operation, payload: Any) -> Any:
+    """Leave the newline at the end of each text and each extension name away, as a pattern that may end before it does."""
+    texts = {name: member.removesuffix("\n") if isinstance(member, str) else member for name, member in payload.items()}
+    if isinstance(named := payload.get("extensions"), dict):
+        texts["extensions"] = {name.removesuffix("\n"): member for name, member in named.items()}
+    return texts
+
+
 def _days_that_do_not_exist(original: Any) -> Any:
     def refuse_malformed(bundle: Bundle, operation: Operation, payload: Any) -> None:
         validator = bundle.request(operation.name)
@@ -205,6 +213,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "the length of an id is counted in bytes, so that a long one of few characters is refused",
         _malformed(_refusing(_has_many_bytes)),
+        source="ours",
+    ),
+    Fault(
+        "r004_pattern_ends_before_a_newline",
+        RULE,
+        "a text or an extension's name that ends with a newline is taken for one without it",
+        _malformed(_repairing(_without_last_newline)),
         source="ours",
     ),
 )

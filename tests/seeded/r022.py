@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from conformance import dispatch
 from conformance.oracle import Choices, authority, candidates, cursors, filters, grants, pages, records, selection
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.selection import Mode
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
+from conformance.wire.bundle import Bundle, Operation
 from conformance.wire.vocabulary import Code
 from tests.seeded import altered, scoped
 from tests.seeded.fault import Fault, Patch, Patched, Provider, Wrapper, always, patched
@@ -108,6 +110,20 @@ def _narrowing(original: Any) -> Any:
 def _unstated(original: Any) -> Any:
     """List only pending candidates where no states are named."""
     return lambda candidate, request: original(candidate, {"states": ["pending"], **request})
+
+
+def _unrepeated(listed: Callable[[Any], Sequence[Any]]) -> Any:
+    """Take a list in a request, which may name a thing twice, for a set that may not."""
+
+    def wrap(original: Any) -> Any:
+        def refuse_malformed(bundle: Bundle, operation: Operation, payload: Any) -> None:
+            original(bundle, operation, payload)
+            if len(set(listed(payload))) < len(listed(payload)):
+                raise dispatch.rejection(bundle, Code.MALFORMED_REQUEST)
+
+        return refuse_malformed
+
+    return Patch(dispatch, "refuse_malformed", wrap)
 
 
 # -- counts and pages
@@ -338,4 +354,11 @@ FAULTS: tuple[Fault, ...] = (
     _fault("revoked_left_out", "grants.list leaves revoked grants out",
            altered.answer("grants.list", lambda _turn, _space, members: {
                **members, "grants": [one for one in members["grants"] if one["state"] == grants.ACTIVE]}), source="ours"),
+    _fault("context_named_twice_refused", "a selection that names a context twice is refused",
+           _unrepeated(lambda payload: payload.get("selection", {}).get("context_ids", ())), source="ours"),
+    _fault("source_named_twice_refused", "a filter that names a source or a source context twice is refused",
+           _unrepeated(lambda payload: [
+               name for names in payload.get("filter", {}).values() for name in names]), source="ours"),
+    _fault("state_named_twice_refused", "candidates.list with a state named twice is refused",
+           _unrepeated(lambda payload: payload.get("states", ())), source="ours"),
 )  # fmt: skip
