@@ -71,9 +71,7 @@ def fence(made: Scene, subject: str, action: str) -> None:
     """Fence or archive a subject."""
     subject_id = made.world.name(subject)
     made.root.ensure(subject_id)
-    revision = made.root.do("subjects.get", subject_id=subject_id)["subject"]["revision"]
-    target = {"type": "subject", "subject_id": subject_id}
-    made.root.do("subjects.fence", target=target, action=action, expected_revision=revision)
+    _fence(made.world, subject_id, action)
 
 
 def update(made: Scene, subject: str, number: int) -> None:
@@ -95,10 +93,17 @@ def delete(made: Scene, subject: str, number: int) -> None:
     made.root.do("records.delete", record_id=record_id, expected_revision=made.revision(record_id))
 
 
-def delete_all(made: Scene, subject: str) -> None:
-    """Delete every record of a subject."""
-    for number in range(len(made.records[subject])):
-        delete(made, subject, number)
+def move_and_delete(made: Scene, subject: str, number: int) -> None:
+    """Delete a record where it was moved to."""
+    promote(made, subject, number)
+    delete(made, subject, number)
+
+
+def delete_rest(made: Scene, subject: str) -> None:
+    """Delete every record of a subject that is not deleted yet."""
+    for number, record_id in enumerate(made.records[subject]):
+        if "tombstone" not in made.root.read(record_id):
+            delete(made, subject, number)
 
 
 def create(made: Scene, subject: str) -> None:
@@ -130,8 +135,9 @@ def newcomer(made: Scene, subject: str, *, deleted: bool, consumed: bool) -> Non
 LATER: Mapping[str, Callable[[Scene], None]] = {
     "update": lambda made: update(made, "u1", 0),
     "promote": lambda made: promote(made, "u1", 0),
-    "delete": lambda made: delete(made, "u1", 1),
-    "delete_all_of_u2": lambda made: delete_all(made, "u2"),
+    "move_and_delete": lambda made: move_and_delete(made, "u1", 1),
+    "delete": lambda made: delete(made, "u2", 1),
+    "delete_all_of_u2": lambda made: delete_rest(made, "u2"),
     "create": lambda made: create(made, "u1"),
     "review_promote": lambda made: review(made, "u1", 0, {"action": "promote"}),
     "review_discard": lambda made: review(made, "u1", 1, {"action": "discard"}),
@@ -277,3 +283,38 @@ def test_deletion_is_not_lost_by_two_moves(bench: Bench) -> None:
     there.same({"text": ""}, tombstone["content"], "the tombstone did not travel as one")
     moving.activated(there, older)
     there.same(tombstone, there.root.read(record_id), "an older export revived what a newer one had deleted")
+
+
+def test_survivors_hold_against_what_went_further_elsewhere(bench: Bench) -> None:
+    """Deleted, decided or archived here, it stays so when a bundle brings it changed more often, decided or fenced elsewhere."""
+    here, there = moving.two_spaces(bench)
+    scope = here.scope("u2")
+    record_id, candidate_id = here.root.create(scope=scope), here.root.capture(scope=scope)
+    moving.activated(there, moving.exported(here))
+    _go_further(there, record_id, candidate_id, scope["subject_id"])
+    newer = moving.exported(there)
+    here.root.do("records.delete", record_id=record_id, expected_revision=1)
+    here.root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision={"action": "discard"})
+    _fence(here, scope["subject_id"], "archive")
+    kept = here.root.read(record_id), here.root.candidate(candidate_id)
+    moving.activated(here, newer)
+    here.same(kept[0], here.root.read(record_id), "a record that was deleted here came back from where it was changed")
+    here.same(kept[1], here.root.candidate(candidate_id), "a candidate that was decided here took a decision from elsewhere")
+    subject = here.root.do("subjects.get", subject_id=scope["subject_id"])["subject"]
+    here.same("archived", subject["state"], "a subject that was archived here was opened by a bundle")
+
+
+def _go_further(world: World, record_id: str, candidate_id: str, subject_id: str) -> None:
+    """Change what was brought, each more than once where it can be."""
+    for revision in (1, 2, 3):
+        content = {"text": f"elsewhere {revision}"}
+        world.root.do("records.update", record_id=record_id, expected_revision=revision, content=content)
+    world.root.do("candidates.dismiss", candidate_id=candidate_id, expected_revision=1)
+    for action in ("fence", "unfence", "fence", "unfence"):
+        _fence(world, subject_id, action)
+
+
+def _fence(world: World, subject_id: str, action: str) -> None:
+    revision = world.root.do("subjects.get", subject_id=subject_id)["subject"]["revision"]
+    target = {"type": "subject", "subject_id": subject_id}
+    world.root.do("subjects.fence", target=target, action=action, expected_revision=revision)

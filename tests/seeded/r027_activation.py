@@ -270,6 +270,31 @@ def _fresh(original: Any) -> Any:
     return lambda reflection: {**original(reflection), "basis": {**reflection["basis"], "records": []}}
 
 
+def _further_wins(original: Any) -> Any:
+    """Let what was brought win over a survivor where it has gone further: by its revision."""
+
+    def surviving(brought: Iterable[Doc], own: Iterable[Doc], key: str) -> list[Doc]:
+        listed = list(brought)
+        further = {doc[key]: doc["revision"] for doc in listed}
+        found: list[Doc] = original(listed, [doc for doc in own if doc["revision"] >= further.get(doc[key], 0)], key)
+        return found
+
+    return surviving
+
+
+def _scope_brought(original: Any) -> Any:
+    """Place a tombstone where the bundle has the record."""
+
+    def surviving(brought: Iterable[Doc], own: Iterable[Doc], key: str) -> list[Doc]:
+        listed = list(brought)
+        scopes = {doc[key]: doc["scope"] for doc in listed if "scope" in doc}
+        moved = [{**doc, "scope": scopes[doc[key]]} if doc[key] in scopes else doc for doc in own]
+        found: list[Doc] = original(listed, moved, key)
+        return found
+
+    return surviving
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
     return Fault(f"r027_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
@@ -323,6 +348,9 @@ FAULTS: tuple[Fault, ...] = (
     _ours("consumed_reopened", "a consumed candidate takes the state that the bundle has",
           Patch(activation, "consumed", always([]))),
     _ours("tombstones_replaced", "a tombstone takes the form that the bundle has", Patch(activation, "tombstones", always([]))),
+    _ours("further_revision_wins", "what went further elsewhere wins over a tombstone, a decision or an archived subject",
+          Patch(activation, "surviving", _further_wins)),
+    _ours("tombstone_moves", "a tombstone goes where the bundle has the record", Patch(activation, "surviving", _scope_brought)),
     _ours("survivors_without_subject", "what survives loses its subject", Patch(activation, "needed", always([]))),
     _ours("generators_cover_all", "a brought reflection is stale by changes anywhere", Patch(activation, "pin", _everywhere)),
     _ours("bases_emptied", "brought reflections lose the records of their basis", Patch(activation, "unread", _fresh)),
