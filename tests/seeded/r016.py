@@ -10,6 +10,7 @@ from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from conformance.wire.vocabulary import Code
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 from tests.seeded.races import checked_on_arrival, racing, written_back_whole
 from tests.seeded.refused import leaving
@@ -146,6 +147,16 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") 
     return Fault(f"r016_{name}", RULE, sentence, patched(*patches), source)
 
 
+def _touching(_turn: Turn, _before: Space, after: Space) -> Space:
+    """Take a change in a space for a change of the space."""
+    return after._replace(facts={**after.facts, "revision": after.facts["revision"] + 1})
+
+
+def _stamping(turn: Turn, _before: Space, after: Space) -> Space:
+    """Tell when anything in a space was changed as when the space was."""
+    return after._replace(facts={**after.facts, "updated_at": turn.now})
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("accepts_ahead", "a revision ahead of the stored one commits", _tolerant(_ahead)),
     _fault("accepts_stale", "any earlier revision commits", _tolerant(_stale)),
@@ -178,5 +189,13 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "equal_is_no_change", "an update to equal values adds nothing",
         Patch(records, "stored", _equal_is_no_change), source="ours",
+    ),
+    _fault(
+        "space_counts_its_records", "a new record adds 1 to the revision of its space",
+        altered.effect("records.create", _touching), source="ours",
+    ),
+    _fault(
+        "grants_touch_the_space", "a new grant moves updated_at of its space",
+        altered.effect("grants.grant", _stamping), source="ours",
     ),
 )  # fmt: skip
