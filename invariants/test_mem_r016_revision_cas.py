@@ -267,23 +267,6 @@ def _grant_revision(world: World, grant_id: str) -> int:
     return int(grants[grant_id]["revision"])
 
 
-def test_the_space_counts_its_own_changes_alone(bench: Bench) -> None:
-    """The revision of a space counts freezes, unfreezes and context fences, and nothing that happens inside it."""
-    world = bench.world()
-    scope = world.scope()
-    before = _space_revision(world, world.space_id)
-    record_id = world.root.create()
-    world.root.do("records.delete", record_id=record_id, expected_revision=1)
-    world.root.capture()
-    world.root.grant(world.stranger("A"), capabilities=["recall"])
-    _profile(world)
-    world.same(before, _space_revision(world, world.space_id), "a change inside the space moved its revision")
-    target = {"type": "context", "context_id": scope["context_id"]}
-    for step, action in enumerate(("fence", "unfence"), start=1):
-        world.root.do("subjects.fence", target=target, action=action)
-        world.same(before + step, _space_revision(world, world.space_id), "a context fence did not add exactly 1 to the space")
-
-
 # -- refused for anything else
 
 
