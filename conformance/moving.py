@@ -114,11 +114,13 @@ def seen(world: World, items: Iterable[Doc]) -> dict[str, Any]:
     """Return what root reads of all that ``items`` are about, by name, in the form of ``sealing.carried``.
 
     Of each subject that an item names it is all there is, whether an item holds it or not; profiles, reflections and receipts
-    are those asked for by the items.
+    are those asked for by the items. Each names this space as its own, wherever it came from.
     """
     items = list(items)
     readings = [*_subjects(world, items), *_profiles(world, items), *_reflections(world, items), *_receipts(world, items)]
     readings += [("context_fence", {"context_id": context}) for context in scenes.space(world)["fenced_context_ids"]]
+    for kind, value in readings:
+        world.same(world.space_id, value.get("space_id", world.space_id), f"a {kind} in the space names another space")
     return {name_of(kind, value): moved(value) for kind, value in readings}
 
 

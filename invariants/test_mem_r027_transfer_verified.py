@@ -106,6 +106,7 @@ def over(world: World, load: Cargo, receipt: Doc | None, parcel: Parcel, what: s
     read = world.root.do("receipts.get", receipt_id=receipt["receipt_id"])["receipt"]
     world.same(receipt, read, f"{what}: the failed receipt reads otherwise")
     world.root.must_refuse(moving.activation(world, import_id), Code.WRONG_STATE)
+    world.root.refused("imports.discard", Code.WRONG_STATE, import_id=import_id)
     # A chunk of a complete import is also out of order: either answer says that it is not taken.
     again = moving.stage_call(world, parcel[0], parcel[1][1], import_id)
     world.root.must_refuse(again, Code.WRONG_STATE, Code.IMPORT_SEQUENCE)

@@ -10,7 +10,7 @@ from conformance.oracle.choices import Choices
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
 from conformance.oracle.turn import Outcome, Settled, Turn
-from tests.seeded import altered
+from tests.seeded import altered, scoped
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 from tests.seeded.refused import leaving
 
@@ -141,6 +141,15 @@ def _restamped(original: Any) -> Any:
 def _space_kept(_original: Any) -> Any:
     """Leave items in the space that they come from."""
     return lambda _space, value: value
+
+
+def _receipts_kept(original: Any) -> Any:
+    """Leave receipts in the space that they come from."""
+    return lambda space, value: value if "receipt_id" in value else original(space, value)
+
+
+def _unless_failed(original: Any) -> Any:
+    return lambda held: None if held["state"] == imports.FAILED else original(held)
 
 
 def _ignoring(name: str) -> Patch:
@@ -330,6 +339,10 @@ FAULTS: tuple[Fault, ...] = (
     _ours("receipts_redigested", "brought receipts are bound to another payload", Patch(activation, "received", _redigested)),
     _ours("revisions_reset", "brought records begin at revision 1", Patch(activation, "received", _restamped)),
     _ours("space_id_kept", "brought items keep the space that they come from", Patch(activation, "received", _space_kept)),
+    _ours("receipts_keep_their_space", "brought receipts keep the space that they come from",
+          Patch(activation, "received", _receipts_kept)),
+    _ours("failed_is_discarded", "a failed import can be discarded",
+          scoped.during("imports.discard", Patch(imports, "refuse_over", _unless_failed))),
     _ours("any_generation", "an activation takes any generation", _ignoring("refuse_other_generation")),
     _ours("two_generations", "an activation adds 2 to the generation",
           Patch(activation, "next_generation", lambda _original: lambda generation: generation + 2)),
