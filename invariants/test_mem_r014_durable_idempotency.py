@@ -104,7 +104,7 @@ LATE = (
 
 @pytest.mark.parametrize("stem", LATE)
 def test_a_repeat_while_pending_is_the_same_receipt(bench: Bench, stem: str) -> None:
-    """A key whose receipt is pending answers with that receipt, and settles once."""
+    """A key whose receipt is pending answers with that receipt, which settles once; a repeat then tells it as settled."""
     world = bench.world()
     call = world.root.call(stem, **scenes.plain_request(world, stem))
     bench.levers.hold(True)
@@ -115,6 +115,9 @@ def test_a_repeat_while_pending_is_the_same_receipt(bench: Bench, stem: str) -> 
     receipts = [reply.payload["receipt"]["receipt_id"] if reply.ok else reply.error for reply in replies]
     settled = world.root.accepted(call)
     world.same([settled["receipt_id"]] * 3, receipts, f"{call.op}: a repeat while pending is answered with something else")
+    repeated = world.exchange(call)
+    told = repeated.payload["receipt"] if repeated.ok else repeated.error
+    world.same(settled, told, f"{call.op}: a repeat does not tell that the receipt has settled")
 
 
 # -- another payload

@@ -124,6 +124,13 @@ def _stamped(turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc:
     return {**known, "created_at": turn.now}
 
 
+def _as_at_first(_turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc:
+    """Tell a receipt that settled later as it was told at first."""
+    if known.get("settled_at", known["created_at"]) == known["created_at"]:
+        return known
+    return {name: value for name, value in known.items() if name not in ("settled_at", "error")} | {"state": receipts.PENDING}
+
+
 def _known_on_arrival() -> Patches:
     def patches(arrived: state.State) -> list[Patch]:
         def wrap(original: Any) -> Any:
@@ -169,6 +176,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("pending_key_runs_again", "a repeat while pending runs again", _replays(_settled), source="ours"),
     _fault("exports_have_no_key", "a repeated export is made again", _replays(_but_exports), source="ours"),
     _fault("replay_is_stamped_anew", "a replayed receipt says when it was replayed", _replays(_stamped), source="ours"),
+    _fault("replay_tells_the_first_answer", "a repeat tells a settled receipt as pending", _replays(_as_at_first), source="ours"),
     _fault(
         "keys_ignore_case", "keys that differ in case are one key",
         _key(lambda principal, op, key: (principal, op, key.casefold())), source="ours",
