@@ -119,6 +119,21 @@ def test_a_kind_that_was_never_written_is_honestly_empty(bench: Bench, kinds: tu
     world.same_set([*kinds[count:]], answer["missing_kinds"], "not the unwritten kinds are called missing")
 
 
+def test_a_kind_is_answered_as_if_there_were_no_others(bench: Bench) -> None:
+    """Asked for one kind, the provider answers its document, or an empty result, whatever else was written."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    written = [*bench.described(world)["required_profile_kinds"], "a kind of its own", "another"]
+    for kind in written:
+        wrote(world.root, subject_id, kind, None, content={"text": kind})
+    for kind in written:
+        document = only(world, read(world.root, subject_id, kind))
+        world.same([kind, {"text": kind}], [document["kind"], document["content"]], "the document is of another kind")
+    answer = read(world.root, subject_id, "never written")
+    world.same([], answer["documents"], "the result for a kind that was never written is not empty")
+    world.same(["never written"], answer["missing_kinds"], "the unwritten kind is not called missing")
+
+
 def test_without_kinds_the_required_ones_are_named(bench: Bench) -> None:
     """Without ``kinds`` the missing ones are the required kinds that were never written, for any subject."""
     world = bench.world()

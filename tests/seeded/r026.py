@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from conformance.oracle import authority, jobs, records, reflections, selection
+from conformance.oracle import activation, authority, jobs, records, reflections, selection, store
 from conformance.oracle.policy import assembly
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
@@ -255,6 +255,50 @@ def _billing_list() -> Provider:
     return Patched([Patch(reflections, "shown", wrap), Patch(reflections, "read", read)])
 
 
+def _newer_stales(original: Any) -> Any:
+    """Say stale of each reflection that is not the newest of those that are listed with it."""
+
+    def read(turn: Turn, space: Space, reflection: Doc) -> Doc:
+        told: Doc = original(turn, space, reflection)
+        newest = reflections.shown(turn, space, reflection)[-1:]
+        return {**told, "stale": told["stale"] or reflection not in newest}
+
+    return read
+
+
+def _reading_alone(original: Any) -> Any:
+    """Take for the basis over ``all_authorized`` all that the generator may read reflections of."""
+
+    def eligible(turn: Turn, space: Space, request: Doc, needs: Any) -> Any:
+        if not selection.names_placements(request["selection"]):
+            needs = [need for need in needs if need.capability == "reflections_read"]
+        return original(turn, space, request, needs)
+
+    return eligible
+
+
+def _once_current(original: Any) -> Any:
+    """Take the digest of any reflection for the present one."""
+
+    def generate(turn: Turn, space: Space, request: Doc) -> Outcome:
+        known = {one["basis"]["state_digest"] for one in space.reflections.all()}
+        kept = {name: value for name, value in request.items() if name != "expected_state_digest" or value not in known}
+        outcome: Outcome = original(turn, space, kept)
+        return outcome
+
+    return generate
+
+
+def _pins_of_the_basis(original: Any) -> Any:
+    """Read back a space whose reflections are pinned to the placements of their basis records."""
+
+    def load(doc: Doc) -> Space:
+        space: Space = original(doc)
+        return space.having(pins=activation.pins(space))
+
+    return load
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
     return Fault(f"r026_{name}", RULE, sentence, patched(*patches), source)
 
@@ -311,5 +355,15 @@ FAULTS: tuple[Fault, ...] = (
     _ours("absent_filter_is_any", "a list without filter shows what was pinned under any",
           Patch(reflections, "same_member", _absent_is_any)),
     _ours("state_generates", "asking for the state counts as generating", altered.step("reflections.state", _generating_reads)),
+    _ours("newer_makes_stale", "a newer reflection on the same basis makes the older one stale",
+          Patch(reflections, "read", _newer_stales)),
+    _ours("stale_by_reader", "staleness counts what the reader covers and the generator did not",
+          Patch(selection, "reaches", always(True))),
+    _ours("basis_of_reading", "over all_authorized the basis is what reflections_read alone covers",
+          scoped.during("reflections.generate", Patch(records, "eligible", _reading_alone))),
+    _ours("expected_digest_once_current", "an expected digest is taken where any reflection has it",
+          altered.step("reflections.generate", _once_current)),
+    _ours("pins_lost_at_restart", "a restart forgets what generators covered beyond the basis records",
+          Patch(store, "load_space", _pins_of_the_basis)),
     Fault("r026_list_generates", RULE, "listing makes up a reflection where there is none", _billing_list, "ours"),
 )  # fmt: skip

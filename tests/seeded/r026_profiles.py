@@ -67,6 +67,16 @@ def _any_subject(original: Any) -> Any:
     return get
 
 
+def _all_kinds(original: Any) -> Any:
+    """Give every document of the subject, whichever kinds were asked for."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        return outcome._replace(members={**outcome.members, "documents": space.profiles.of(request["subject_id"])})
+
+    return get
+
+
 def _merged(original: Any) -> Any:
     """Keep what an update of a profile does not mention."""
 
@@ -136,6 +146,8 @@ FAULTS: tuple[Fault, ...] = (
     _ours("missing_unsaid", "missing kinds are not listed", altered.answer("profile.get", _unsaid)),
     _ours("kinds_folded", "profile kinds are compared without case", Patch(profiles, "key_of", _folded)),
     _ours("profile_by_kind", "a profile is found by its kind alone", altered.step("profile.get", _any_subject)),
+    _ours("kinds_ignored", "every document is given, whichever kinds were asked for",
+          altered.step("profile.get", _all_kinds)),
     _ours("profile_merged", "an update keeps what it does not mention", Patch(profiles, "_changed", _merged)),
     _ours("profile_grants", "what a profile says authorises", Patch(authority, "holds", _granting)),
     _ours("profile_first_writer", "a document names its first writer for ever", Patch(profiles, "_changed", _first_writer)),

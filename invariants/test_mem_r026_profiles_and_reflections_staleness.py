@@ -1,0 +1,90 @@
+"""MEM-R026: a reflection is stale by its own basis alone, over the placements of its generator then and its reader now.
+
+protocol.md section 7, Reflections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from conformance import scenes
+from conformance.bench import Bench
+from conformance.reflecting import found, generated, place, state_of
+from conformance.wire.vocabulary import Flag
+from conformance.world import World
+
+reflecting = pytest.mark.needs(flags=[Flag.REFLECTION])
+
+
+def _is_stale(world: World, reflection: Mapping[str, object]) -> object:
+    """Say whether root reads a reflection over ``all_authorized`` as stale."""
+    return found(world.root, str(reflection["reflection_id"]), world.everything())["stale"]
+
+
+@reflecting
+@pytest.mark.parametrize("mode", ["contexts", "all_authorized"])
+def test_another_reflection_makes_none_stale(bench: Bench, mode: str) -> None:
+    """Whether a reflection is stale is a matter of its basis alone, however many were generated after it or before."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope) if mode == "contexts" else world.everything()
+
+    def staleness(expected: list[bool], told: str) -> None:
+        listed = world.root.all("reflections.list", selection=selection)
+        seen = {one["reflection_id"]: one["stale"] for one in listed}
+        world.same(dict(zip(made, expected, strict=True)), seen, told)
+        world.same(all(expected), state_of(world.root, selection)["stale"], "the state does not speak of exactly this basis")
+
+    made: list[str] = []
+    for _ in range(2):
+        made.append(generated(world.root, selection)["reflection_id"])
+        bench.levers.advance(1)
+    staleness([False, False], "a newer reflection on the same basis makes the older one stale")
+    extra = world.root.create(scope=scope)
+    staleness([True, True], "a new record does not make both reflections stale")
+    made.append(generated(world.root, selection)["reflection_id"])
+    staleness([True, True, False], "a newer reflection on another basis makes the older ones fresh, or is stale itself")
+    world.root.do("records.delete", record_id=extra, expected_revision=1)
+    staleness([False, False, True], "it is not the basis that decides which of several reflections is stale")
+
+
+@reflecting
+@pytest.mark.parametrize("later", ["as_it_was", "granted_more", "granted_nothing"])
+def test_what_the_generator_did_not_cover_makes_nothing_stale(bench: Bench, later: str) -> None:
+    """Over ``all_authorized`` a wider reader's staleness is that of the generator's placements then, whatever it covers now."""
+    world, scope = place(bench)
+    generator = world.stranger("generator")
+    rights = {"capabilities": ["reflections_read", "reflections_generate"], "subject_ids": [scope["subject_id"]]}
+    grant_id = world.root.grant(generator, **rights, context_ids=[scope["context_id"]])
+    reflection = generated(generator, world.everything())
+    world.same(False, _is_stale(world, reflection), "a reflection is stale as soon as it is made")
+    if later == "granted_more":
+        world.root.grant(generator, **rights, shared_access="read")
+    if later == "granted_nothing":
+        world.root.do("grants.revoke", grant_id=grant_id)
+    for elsewhere in (world.scope(context="c2"), world.scope(context=None)):
+        world.root.create(scope=elsewhere)
+        world.same(False, _is_stale(world, reflection), "a record where its generator covered nothing makes a reflection stale")
+    world.root.create(scope=scope)
+    world.same(True, _is_stale(world, reflection), "a record where its generator covered all does not make a reflection stale")
+
+
+@reflecting
+@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["restart"])
+@pytest.mark.parametrize("context", ["c2", None])
+def test_what_the_generator_covered_outlives_a_restart(bench: Bench, context: str | None) -> None:
+    """The placements of its generator stay pinned over a restart: new records make it stale in these, and elsewhere not."""
+    world, scope = place(bench)
+    generator = world.stranger("generator")
+    rights = {"capabilities": ["reflections_read", "reflections_generate"], "subject_ids": [scope["subject_id"]]}
+    world.root.grant(generator, **rights, context_ids=[scope["context_id"]])
+    wide, narrow = generated(world.root, world.everything()), generated(generator, world.everything())
+    bench.levers.restart()
+    world.same([False, False], [_is_stale(world, one) for one in (wide, narrow)], "a restart makes a reflection stale")
+    world.root.create(scope=world.scope(context=context))
+    world.same(
+        [True, False],
+        [_is_stale(world, one) for one in (wide, narrow)],
+        "after a restart it is not what their generators covered that decides which reflections are stale",
+    )
