@@ -5,29 +5,14 @@ With checks handed out so, no worker can be left with more than the shortest che
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadScheduling
 
-from conformance.weights import longest_first
-
-
-class LongestFirst(LoadScheduling):  # type: ignore[misc]  # xdist ships no types
-    """xdist's scheduling of the kind ``load``, with another order of what waits."""
-
-    def __init__(self, config: pytest.Config, log: Any, weights: Mapping[str, float]) -> None:
-        super().__init__(config, log)
-        self.maxschedchunk = 1
-        self._weights = weights
-        self._ordered = False
-
-    def _send_tests(self, node: Any, num: int) -> None:
-        if not self._ordered and self.collection is not None:
-            self._ordered = True
-            self.pending[:] = longest_first({place: self.collection[place] for place in self.pending}, self._weights)
-        super()._send_tests(node, num)
+SCHEDULER = "conformance.scheduling:LongestFirst"
+"""Loaded when it is asked for: once xdist is imported, what is added to ``sys.path`` no longer reaches its workers."""
 
 
 class Spreading:
@@ -37,6 +22,6 @@ class Spreading:
         self._weights = weights
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> LongestFirst:
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Give the scheduler."""
-        return LongestFirst(config, log, self._weights)
+        return pkgutil.resolve_name(SCHEDULER)(config, log, self._weights)
