@@ -21,15 +21,21 @@ from conformance.connect.identity import Identity, key_of
 from tests.served import ticking
 
 SEED = bytes(range(32))
+HANDLER_SECONDS = 10.0
 MANIFEST = envelopes.manifest("tool host", ["data-store"], [envelopes.TOOL])
 
 
 class Wire(spoke_connect.Transport):  # type: ignore[misc]
     """Carries the library's envelopes over a WebSocket, one a frame."""
 
-    def __init__(self, wire: Any) -> None:
+    def __init__(self, wire: Any, *, handled: bool = True) -> None:
         self._wire = wire
+        self._greeted = False
         self.over = threading.Event()
+        self.ready = threading.Event()
+        """Set once the handler is there: the library takes calls before its host can name one."""
+        if handled:
+            self.ready.set()
 
     def send(self, envelope: bytes) -> None:
         with suppress(ConnectionClosed):
@@ -41,6 +47,9 @@ class Wire(spoke_connect.Transport):  # type: ignore[misc]
         except ConnectionClosed as error:
             self.over.set()
             raise spoke_connect.TransportError.Closed from error
+        if self._greeted:
+            self.ready.wait(HANDLER_SECONDS)
+        self._greeted = True
         return frame
 
     def close(self) -> None:
@@ -69,11 +78,12 @@ def main(port: int) -> None:
     memory = Memory()
 
     def met(wire: ServerConnection) -> None:
-        carried = Wire(wire)
+        carried = Wire(wire, handled=False)
         responder = spoke_connect.connect_responder_ffi(
             carried, SEED, json.dumps(MANIFEST), [peer_id], {peer_id: key_of(peer_id)}, None, 10_000
         )
         responder.register_tool_handler(envelopes.TOOL, memory)
+        carried.ready.set()
         carried.over.wait()
 
     with serve(met, "127.0.0.1", port) as server:
