@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from conformance.oracle import authority, grants, reviews, selection
@@ -170,6 +171,43 @@ def _anyones(original: Any) -> Callable[[Turn, Doc | None], Doc]:
     return revocable
 
 
+def _grantees(original: Any) -> Callable[[Turn, Doc | None], Doc]:
+    """Let the grantee of a grant revoke it."""
+
+    def revocable(turn: Turn, found: Doc | None) -> Doc:
+        if found is not None and found["grantee_id"] == turn.caller:
+            return found
+        right: Doc = original(turn, found)
+        return right
+
+    return revocable
+
+
+def _review_by_reading(original: Any) -> Any:
+    """Take shared access to read for enough, of ``review`` alone."""
+
+    def needs(turn: Turn, decision: Doc) -> Sequence[Need]:
+        return [replace(need, access="read") if need.capability == "review" else need for need in original(turn, decision)]
+
+    return needs
+
+
+def _discard_by_reading(original: Any) -> Any:
+    """Take shared access to read for enough where a candidate is only discarded."""
+    reading = _review_by_reading(original)
+    return lambda turn, decision: (reading if decision["action"] == "discard" else original)(turn, decision)
+
+
+def _own_effective(original: Any) -> Any:
+    """Leave expired grants out of a caller's own."""
+    return lambda turn, space: [grant for grant in original(turn, space) if not authority.is_expired(grant, turn)]
+
+
+def _own_and_issued(_original: Any) -> Any:
+    """Take what a caller issued for its own."""
+    return lambda turn, space: [grant for grant in space.grants.all() if turn.caller in (grant["grantee_id"], grant["issuer_id"])]
+
+
 FAULTS = (
     Fault("r010_ignores_context_ids", RULE, "a grant reaches every context, whichever it lists",
           patched(Patch(authority, "covers_context", always(True)))),
@@ -212,5 +250,15 @@ FAULTS = (
           patched(Patch(selection, "authorise", _any_mode)), source="ours"),
     Fault("r010_any_grantee_revokes", RULE, "any grantee of the space can revoke any grant",
           patched(Patch(grants, "revocable", _anyones)), source="ours"),
+    Fault("r010_grantee_revokes", RULE, "whoever holds a grant can revoke it",
+          patched(Patch(grants, "revocable", _grantees)), source="ours"),
+    Fault("r010_review_by_shared_read", RULE, "a review in the shared placement takes a review that only reads there",
+          patched(Patch(reviews, "needs", _review_by_reading)), source="ours"),
+    Fault("r010_discard_by_shared_read", RULE, "a discard in the shared placement takes a review that only reads there",
+          patched(Patch(reviews, "needs", _discard_by_reading)), source="ours"),
+    Fault("r010_own_hides_expired", RULE, "a caller's expired grants are not listed among its own",
+          patched(Patch(grants, "own", _own_effective)), source="ours"),
+    Fault("r010_own_shows_issued", RULE, "what a caller issued to others is listed among its own",
+          patched(Patch(grants, "own", _own_and_issued)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""
