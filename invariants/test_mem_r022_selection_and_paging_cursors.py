@@ -77,6 +77,11 @@ def test_a_cursor_is_bound_to_its_caller_and_request(bench: Bench, stem: str) ->
 
 def changes(world: World, stem: str, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List requests that differ from ``asked`` in one member."""
+    return [*other_members(world, stem, asked), {**asked, "extensions": {"elsewhere": {"asked": 1}}}]
+
+
+def other_members(world: World, stem: str, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """List requests that differ from ``asked`` in one member of the operation's own."""
     if stem == "grants.list":
         return [{"view": "own"}]
     wider = {
@@ -190,6 +195,20 @@ def test_other_lists_end_their_cursors_too(bench: Bench) -> None:
     cursor = opened(world, "grants.list", {"view": "admin"})
     world.root.grant(friend, capabilities=["recall"])
     world.root.refused("grants.list", Code.CURSOR_INVALID, view="admin", page={"cursor": cursor})
+
+
+def test_a_cursor_of_spaces_dies_at_a_change_of_a_space(bench: Bench) -> None:
+    """Whichever of the listed spaces is frozen, the cursor of the list ends."""
+    worlds = moving.two_spaces(bench)
+    reader = worlds[0].stranger("reader")
+    for world in worlds:
+        world.root.grant(reader, capabilities=["admin"])
+    for world in worlds:
+        page = {"cursor": reader.do("spaces.list", page={"limit": 1}).get("next_cursor"), "limit": 1}
+        world.expect(page["cursor"] is not None, "memory.spaces.list: a page of one of two spaces names no next_cursor")
+        reader.do("spaces.list", page=page)
+        scenes.freeze(world)
+        reader.refused("spaces.list", Code.CURSOR_INVALID, page=page)
 
 
 @pytest.mark.parametrize("gain", [False, True], ids=["loss", "gain"])

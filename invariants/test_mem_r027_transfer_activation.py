@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from conformance import moving, scenes, sealing
 from conformance.bench import Bench
+from conformance.caller import Caller
 from conformance.cargo import cargo, landed, unseen
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
@@ -142,24 +144,31 @@ def test_every_older_cursor_dies(bench: Bench) -> None:
     # The caller sees two spaces, so that there is a second page of spaces too.
     reader = world.stranger("reader")
     rights = {"capabilities": ["records_read", "review", "reflections_read", "admin"]}
-    for home in (world, other):
+    for home in (world, world, other):
         home.root.grant(reader, **rights)
     place = {"selection": scenes.selection(world.scope())}
-    asked: dict[str, dict[str, Any]] = {"spaces.list": {}, "grants.list": {"view": "admin"}}
+    asked: list[tuple[str, dict[str, Any]]] = [("spaces.list", {})]
+    asked += [("grants.list", {"view": view}) for view in ("admin", "own")]
     paged = [one.stem for one in scenes.served(world) if one.lists is not None]
-    cursors = {}
+    asked += [(stem, place) for stem in paged if stem not in dict(asked)]
     scenes.freeze(world)
     import_id = scenes.stage(world, *parcel)
-    for stem in paged:
-        answer = reader.do(stem, page={"limit": 1}, **asked.get(stem, place))
-        world.expect("next_cursor" in answer, f"memory.{stem}: one of several items is a page without next_cursor", seen=answer)
-        cursors[stem] = answer.get("next_cursor")
-        reader.do(stem, page={"cursor": cursors[stem], "limit": 1}, **asked.get(stem, place))
+    cursors = [_second_page(reader, stem, members) for stem, members in asked]
     world.root.accepted(moving.activation(world, import_id))
-    for stem, cursor in cursors.items():
-        reader.refused(stem, Code.CURSOR_INVALID, page={"cursor": cursor}, **asked.get(stem, place))
-        reader.all(stem, limits=[1], **asked.get(stem, place))
+    for (stem, members), page in zip(asked, cursors, strict=True):
+        reader.refused(stem, Code.CURSOR_INVALID, page=page, **members)
+        reader.all(stem, limits=[1], **members)
     unseen(other, load, "an activation in one space shows in another")
+
+
+def _second_page(reader: Caller, stem: str, members: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what asks for the second page of one item, which is there."""
+    answer = reader.do(stem, page={"limit": 1}, **members)
+    paged = "next_cursor" in answer
+    reader.world.expect(paged, f"memory.{stem}: one of several items is a page without next_cursor", seen=answer)
+    page = {"cursor": answer.get("next_cursor"), "limit": 1}
+    reader.do(stem, page=page, **members)
+    return page
 
 
 def several(bench: Bench, world: World) -> None:

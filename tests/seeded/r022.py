@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from conformance import dispatch
-from conformance.oracle import Choices, authority, candidates, cursors, filters, grants, pages, records, selection
+from conformance.oracle import Choices, authority, candidates, cursors, filters, grants, pages, records, selection, spaces
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.selection import Mode
 from conformance.oracle.state import Doc, Space
@@ -232,6 +232,18 @@ def _unbound(*names: str) -> Wrapper:
     return wrap
 
 
+def _spaces_unmarked(_original: Any) -> Any:
+    """List spaces with cursors that see the caller's grants alone."""
+
+    def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
+        seen = spaces.visible(turn)
+        items = pages.arranged(turn, [spaces.document(one) for one in seen])
+        mark = [cursors.own_grants(cursors.own_of(turn, one)) for one in seen]
+        return Outcome(space, pages.reply(turn, request, items, mark))
+
+    return list_
+
+
 def _single_use() -> Provider:
     """Make a provider whose cursors are good for one page each."""
     used: set[str] = set()
@@ -330,6 +342,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("r022_fixed_limit", RULE, "the limit may not change along a chain", _fixed_limit, "ours"),
     _fault("cursor_of_another_request", "a cursor works under another filter",
            Patch(cursors, "bound_to", _unbound("filter", "states")), source="ours"),
+    _fault("cursor_of_other_extensions", "a cursor works under other extensions",
+           Patch(cursors, "bound_to", _unbound("extensions")), source="ours"),
     _fault("cursor_of_another_operation", "a cursor works in another operation",
            Patch(cursors, "bound_to", _unbound("op")), source="ours"),
     _fault("any_number_is_a_cursor", "a cursor is a number that anybody can make up",
@@ -337,6 +351,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault("r022_single_use_cursor", RULE, "reading a page ends the cursor", _single_use, "ours"),
     _lasting("cursor_survives_freeze", "a cursor survives a freeze",
              Patch(cursors, "space_mark", lambda _original: lambda space: space.facts.get("authority_generation"))),
+    Fault("r022_cursor_of_spaces_survives_freeze", RULE, "a cursor of spaces survives a freeze of one",
+          patched(altered.step("spaces.list", _spaces_unmarked), choices=LASTING), "ours"),
     _lasting("cursor_survives_activation", "a cursor survives an activation of the same items",
              Patch(cursors, "space_mark", lambda _original: lambda space: space.facts.get("state"))),
     _lasting("cursor_survives_update", "a cursor survives an update of what it lists",

@@ -304,6 +304,16 @@ def _scope_brought(original: Any) -> Any:
     return surviving
 
 
+def _unmarked_grants(original: Any) -> Any:
+    """Let a cursor of grants see the grants alone, and nothing of their space."""
+
+    def mark(turn: Turn, space: Space, *rest: Any) -> Any:
+        found = original(turn, space, *rest)
+        return [found[0], *found[2:]] if turn.op.name == "memory.grants.list" else found
+
+    return mark
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
     return Fault(f"r027_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
@@ -356,6 +366,8 @@ FAULTS: tuple[Fault, ...] = (
           Patch(jobs.SETTLERS, "memory.imports.activate", _used_up)),
     _ours("cursors_survive", "cursors survive an activation of the same items",
           Patch(cursors, "space_mark", lambda _original: lambda space: space.facts.get("state")), choices=LASTING),
+    _ours("cursors_of_grants_survive", "a cursor of grants survives an activation",
+          Patch(cursors, "mark", _unmarked_grants), choices=LASTING),
     _ours("archived_reopened", "an archived subject takes the state that the bundle has",
           Patch(activation, "archived", always([]))),
     _ours("consumed_reopened", "a consumed candidate takes the state that the bundle has",
