@@ -78,6 +78,8 @@ def test_every_change_in_flight_at_a_crash_is_settled_by_its_key(bench: Bench) -
     """Whatever operation was in flight at a crash: sent again under its key it has one effect and one receipt."""
     for place in bench.rows((2, 6, 10)):
         world = bench.world()
+        # What one request needs to be there must not be written between another one's look and its call.
+        scenes.complete_profile(world, world.scope()["subject_id"])
         stems = [operation.stem for operation in scenes.served(world) if operation.mutation and operation.stem not in ALONE]
         calls = [world.root.call(stem, **scenes.plain_request(world, stem)) for stem in stems]
         crashed = crash_amid(bench, world, calls, place)
