@@ -40,6 +40,38 @@ def test_frozen_space_refuses_every_other_mutation(bench: Bench) -> None:
         scenes.unfreeze(world)
         # Odd or even, so that both are seen: the very request that was refused, and another one under its key.
         world.root.accepted(call if len(operation.stem) % 2 else scenes.other_payload(call))
+    _refuses_every_form(bench.world())
+
+
+def _refuses_every_form(world: World) -> None:
+    """Expect a frozen space to refuse each form of the operations that do more than one thing, and to take it afterwards."""
+    closed, fenced = {"type": "context", "context_id": "c1"}, {"type": "subject", "subject_id": world.scope("u2")["subject_id"]}
+    archived = {"type": "subject", "subject_id": world.scope("u3")["subject_id"]}
+    world.root.do("subjects.fence", target=closed, action="fence")
+    world.root.do("subjects.fence", target=fenced, action="fence", expected_revision=1)
+    fences = [
+        {"target": closed, "action": "unfence"},
+        {"target": {**closed, "context_id": "c2"}, "action": "fence"},
+        {"target": fenced, "action": "unfence", "expected_revision": 2},
+        {"target": archived, "action": "archive", "expected_revision": 1},
+    ]
+    decisions = [
+        {"action": "fragment", "fragments": [{"content": {"text": "a"}}, {"content": {"text": "b"}}]},
+        {"action": "discard"},
+    ]
+    calls = [world.root.call("subjects.fence", **members) for members in fences]
+    for decision in decisions:
+        members = {"candidate_id": world.root.capture(scope=world.scope(context="c3")), "expected_revision": 1}
+        calls.append(world.root.call("candidates.review", **members, decision=decision))
+    record_id = world.root.create(scope=world.scope(context="c3"))
+    calls.append(world.root.call("records.update", record_id=record_id, expected_revision=1, kind="fact"))
+    scenes.freeze(world)
+    with world.unchanged():
+        for call in calls:
+            world.root.must_refuse(call, Code.SPACE_FROZEN)
+    scenes.unfreeze(world)
+    for call in calls:
+        world.root.accepted(call)
 
 
 def test_frozen_space_takes_the_allowed_mutations(bench: Bench) -> None:

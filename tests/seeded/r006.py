@@ -95,6 +95,17 @@ def _any_space(original: Any) -> Any:
     return refuse_frozen
 
 
+def _unfencing(original: Any) -> Any:
+    """Lift a fence whatever the state of the space."""
+
+    def fence(turn: Turn, space: Space, request: Doc) -> Outcome:
+        frozen = request["action"] == "unfence" and fences.is_frozen(space)
+        outcome: Outcome = original(turn, altered.facts(space, state=fences.ACTIVE) if frozen else space, request)
+        return outcome._replace(space=altered.facts(outcome.space, state=fences.FROZEN)) if frozen else outcome
+
+    return fence
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault("r006_capture_goes_through", RULE, "a frozen space takes captures", _forgetting("capture")),
     Fault("r006_reads_refused", RULE, "a frozen space refuses reads", patched(Patch(steps, "take", _reads_too))),
@@ -152,6 +163,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a frozen space stops the writes of every space",
         patched(Patch(fences, "refuse_frozen", _any_space)),
+        source="ours",
+    ),
+    Fault(
+        "r006_unfences_while_frozen",
+        RULE,
+        "a fence is lifted in a frozen space",
+        patched(altered.step("subjects.fence", _unfencing)),
         source="ours",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from conformance.oracle import fences, steps, subjects
@@ -125,6 +126,20 @@ def _spends_the_fence(turn: Turn, before: Space, after: Space) -> Space:
     return altered.facts(after, fenced_context_ids=[]) if gone else after
 
 
+def _kind_alone(original: Any) -> Any:
+    """Look at the fence of a context only where content is written."""
+    unfenced = Patch(fences, "refuse_context", always(None))
+
+    def update(turn: Turn, space: Space, request: Doc) -> Outcome:
+        with ExitStack() as stack:
+            if "content" not in request:
+                stack.enter_context(unfenced.applied())
+            outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return update
+
+
 FAULTS = (
     Fault("r009_fence_blocks_reads", RULE, "a fenced subject cannot be read by selection",
           patched(Patch(steps, "take", _reads_too))),
@@ -152,6 +167,8 @@ FAULTS = (
           patched(Patch(fences, "refuse_context", _shared_too)), source="ours"),
     Fault("r009_fences_fold_case", RULE, "a fenced context stops those whose names differ in case alone",
           patched(Patch(fences, "is_fenced_context", _folded)), source="ours"),
+    Fault("r009_kind_alone_passes_a_fenced_context", RULE, "an update of the kind alone goes through in a fenced context",
+          patched(altered.step("records.update", _kind_alone)), source="ours"),
     Fault("r009_fences_twice", RULE, "a fenced subject is fenced and an active one unfenced once more",
           patched(Patch(subjects, "subject_after", _fenced_again)), source="ours"),
     Fault("r009_fence_moves_the_space", RULE, "fencing a subject adds a revision to the space",
