@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance import scenes
 from conformance.bench import Bench
-from conformance.caller import Caller
+from conformance.caller import Caller, made
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code
 from conformance.world import World
@@ -162,7 +162,7 @@ def _gone(world: World, holder: Caller, requests: Sequence[tuple[Operation, Memb
 
 @pytest.mark.needs(controls=["clock"])
 def test_an_expired_grant_comes_back_by_nothing(bench: Bench) -> None:
-    """After its end neither a replay of its issuance, nor a new grant beside it, nor time brings a grant back."""
+    """After its end no replay of its issuance, no new grant beside it and no time brings a grant back; it is revoked once."""
     world = bench.world()
     here, there = world.scope("u1", "c1"), world.scope("u1", "c2")
     first, second = world.root.create(scope=here), world.root.create(scope=there)
@@ -180,6 +180,8 @@ def test_an_expired_grant_comes_back_by_nothing(bench: Bench) -> None:
     _works(caller, second, alive=False)
     bench.levers.advance(365 * 86_400)
     _works(caller, second, alive=False)
+    world.root.do("grants.revoke", grant_id=made(receipt, "grant"))
+    world.root.refused("grants.revoke", Code.WRONG_STATE, grant_id=made(receipt, "grant"))
 
 
 @pytest.mark.needs(controls=["clock", "restart"])

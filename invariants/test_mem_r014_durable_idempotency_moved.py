@@ -212,3 +212,17 @@ def test_a_billed_generation_is_not_billed_again(bench: Bench) -> None:
     world.same(receipt, world.root.accepted(call), "memory.reflections.generate: a replay is answered with another receipt")
     listed = world.root.all("reflections.list", **request)
     world.same([made(receipt, "reflection")], [found["reflection_id"] for found in listed], "a replay generated again")
+
+
+@pytest.mark.needs(controls=["clock"])
+def test_no_key_is_forgotten_in_time(bench: Bench) -> None:
+    """Years later a key still answers with its receipt, and still refuses another payload."""
+    world = bench.world()
+    world.scope()
+    calls = [world.root.call(stem, **scenes.plain_request(world, stem)) for stem in ("records.create", "capture", "grants.grant")]
+    receipts = [world.root.accepted(call) for call in calls]
+    bench.levers.advance(1_000 * 86_400)
+    with world.unchanged("a replay, years later, had a second effect"):
+        world.same(receipts, [world.root.accepted(call) for call in calls], "years later a key has another receipt")
+        for call in calls:
+            world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)

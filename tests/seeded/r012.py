@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.oracle import authority, grants, issuance, spaces, store
+from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from conformance.wire.bundle import instant
+from conformance.wire.vocabulary import Code
 from strategies.timestamps import shifted
 from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Provider, patched
@@ -182,6 +184,19 @@ def _twice(original: Any) -> Any:
     return revocable
 
 
+def _living_alone(original: Any) -> Any:
+    """Take an expired grant for one that was revoked."""
+
+    def revoke(turn: Turn, space: Space, request: Doc) -> Outcome:
+        found = space.grants.get(request["grant_id"])
+        if found is not None and authority.is_expired(found, turn):
+            raise Refusal(Code.WRONG_STATE)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return revoke
+
+
 FAULTS = (
     Fault("r012_grants_linger", RULE, "what a caller may do is kept for some seconds", _kept_for_a_while),
     Fault("r012_revoked_still_issue", RULE, "a revoked grant is still coverage for issuing",
@@ -211,6 +226,8 @@ FAULTS = (
           patched(Patch(store, "load_space", _revived_at_restart)), source="ours"),
     Fault("r012_space_listed_still", RULE, "a space is listed to whoever ever had a grant in it",
           patched(Patch(spaces, "visible", _listed_still)), source="ours"),
+    Fault("r012_expired_is_not_revoked", RULE, "an expired grant cannot be revoked",
+          patched(altered.step("grants.revoke", _living_alone)), source="ours"),
     Fault("r012_revokes_twice", RULE, "a revoked grant is revoked once more",
           patched(Patch(grants, "revocable", _twice)), source="ours"),
 )  # fmt: skip

@@ -11,7 +11,9 @@ from conformance.oracle import authority, fences, receipts, records, state, stor
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
 from conformance.oracle.turn import Turn
+from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code
+from strategies.timestamps import shifted
 from tests.seeded.fault import Fault, Patch, always, patched
 from tests.seeded.races import Patches, racing
 from tests.seeded.refused import leaving
@@ -131,6 +133,11 @@ def _as_at_first(_turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc:
     return {name: value for name, value in known.items() if name not in ("settled_at", "error")} | {"state": receipts.PENDING}
 
 
+def _of_this_month(turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc | None:
+    """Forget a key after thirty days."""
+    return None if instant(shifted(known["created_at"], 30 * 86_400)) < turn.instant else known
+
+
 def _known_on_arrival() -> Patches:
     def patches(arrived: state.State) -> list[Patch]:
         def wrap(original: Any) -> Any:
@@ -176,6 +183,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("pending_key_runs_again", "a repeat while pending runs again", _replays(_settled), source="ours"),
     _fault("exports_have_no_key", "a repeated export is made again", _replays(_but_exports), source="ours"),
     _fault("replay_is_stamped_anew", "a replayed receipt says when it was replayed", _replays(_stamped), source="ours"),
+    _fault("keys_forgotten_after_a_month", "a key is forgotten after thirty days", _replays(_of_this_month), source="ours"),
     _fault("replay_tells_the_first_answer", "a repeat tells a settled receipt as pending", _replays(_as_at_first), source="ours"),
     _fault(
         "keys_ignore_case", "keys that differ in case are one key",
