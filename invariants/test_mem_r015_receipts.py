@@ -50,6 +50,21 @@ def test_the_digest_is_of_the_whole_request(bench: Bench, content: Any, extensio
         world.same(call.payload["idempotency_key"], receipt["idempotency_key"], f"{call.op}: the receipt names another key")
 
 
+NUMBERS = (-0.0, 1e-7, 1.5e-7, 1e16, 1e20, 1e21, 1.2e22, 333333333.33333329, 5e-324, 1.7976931348623157e308, 9007199254740991)
+NAMES = {"\u20ac": 1, "\r": 2, "\ufb33": 3, "1": 4, "\U0001f600": 5, "\u0080": 6, "\u00f6": 7}
+"""Names in another order than their code points have: RFC 8785 sorts by UTF-16 units."""
+TEXTS = ('\u20ac$\u000f\nA\'B"\\\\"/', "\u2028\u2029\x7f", "<&>\u0000")
+
+
+def test_the_digest_is_over_the_canonical_form(bench: Bench) -> None:
+    """Numbers, names and texts that are written in many ways are digested in the one of RFC 8785."""
+    world = bench.world()
+    for value in (*NUMBERS, NAMES, *TEXTS):
+        call = world.root.call("records.create", kind="note", content={"text": "a", "structured": [value]}, scope=world.scope())
+        receipt = world.root.accepted(call)
+        world.same(digest(call.payload), receipt["payload_digest"], f"payload_digest is not over the canonical form of {value!r}")
+
+
 def test_every_receipt_names_its_request(bench: Bench) -> None:
     """A receipt names the space, operation, principal, key and payload digest of its request, in every operation."""
     for stem in _mutations(bench.world()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +52,16 @@ def _digest(*left_out: str) -> Patch:
         return canonical.digest({name: value for name, value in request.items() if name not in left_out})
 
     return Patch(receipts, "payload_digest", lambda _original: digest)
+
+
+def _plain(_original: Any) -> Any:
+    """Digest a request as this language writes it."""
+
+    def digest(request: Doc) -> str:
+        text = json.dumps(request, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    return digest
 
 
 def _with_summary(_turn: Turn, request: Doc, receipt: Doc) -> Doc:
@@ -210,5 +222,9 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "records_first", "a review's affected lists the candidate last",
         Patch(reviews, "decided", _records_first), source="ours",
+    ),
+    _fault(
+        "digest_of_plain_json", "the digest is over the request as the provider's language writes it",
+        Patch(receipts, "payload_digest", _plain), source="ours",
     ),
 )  # fmt: skip
