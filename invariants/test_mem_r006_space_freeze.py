@@ -45,13 +45,14 @@ def test_frozen_space_refuses_every_other_mutation(bench: Bench) -> None:
 
 def _refuses_every_form(world: World) -> None:
     """Expect a frozen space to refuse each form of the operations that do more than one thing, and to take it afterwards."""
-    closed, fenced = {"type": "context", "context_id": "c1"}, {"type": "subject", "subject_id": world.scope("u2")["subject_id"]}
+    closed, open_ = ({"type": "context", "context_id": world.name(name)} for name in ("c1", "c2"))
+    fenced = {"type": "subject", "subject_id": world.scope("u2")["subject_id"]}
     archived = {"type": "subject", "subject_id": world.scope("u3")["subject_id"]}
     world.root.do("subjects.fence", target=closed, action="fence")
     world.root.do("subjects.fence", target=fenced, action="fence", expected_revision=1)
-    fences = [
+    fences: list[dict[str, Any]] = [
         {"target": closed, "action": "unfence"},
-        {"target": {**closed, "context_id": "c2"}, "action": "fence"},
+        {"target": open_, "action": "fence"},
         {"target": fenced, "action": "unfence", "expected_revision": 2},
         {"target": archived, "action": "archive", "expected_revision": 1},
     ]
@@ -61,8 +62,8 @@ def _refuses_every_form(world: World) -> None:
     ]
     calls = [world.root.call("subjects.fence", **members) for members in fences]
     for decision in decisions:
-        members = {"candidate_id": world.root.capture(scope=world.scope(context="c3")), "expected_revision": 1}
-        calls.append(world.root.call("candidates.review", **members, decision=decision))
+        captured = world.root.capture(scope=world.scope(context="c3"))
+        calls.append(world.root.call("candidates.review", candidate_id=captured, expected_revision=1, decision=decision))
     record_id = world.root.create(scope=world.scope(context="c3"))
     calls.append(world.root.call("records.update", record_id=record_id, expected_revision=1, kind="fact"))
     scenes.freeze(world)

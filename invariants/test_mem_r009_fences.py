@@ -44,9 +44,10 @@ def _revision(world: World, subject_id: str) -> int:
 def _placed(world: World, scope: Scope) -> dict[str, Call]:
     """Build every write that is placed at ``scope``, having made the records and candidates that they change."""
     calls = {stem: world.root.call(stem, **scenes.plain_request(world, stem, scope)) for stem in PLACED}
-    for name, changed in {"kind": {"kind": "fact"}, "content": {"content": {"text": "b"}}}.items():
-        members = {"record_id": world.root.create(scope=dict(scope)), "expected_revision": 1, **changed}
-        calls[f"update: {name} alone"] = world.root.call("records.update", **members)
+    alone: Mapping[str, Any] = {"kind": "fact", "content": {"text": "b"}}
+    for name, value in alone.items():
+        change: Members = {"record_id": world.root.create(scope=dict(scope)), "expected_revision": 1, name: value}
+        calls[f"update: {name} alone"] = world.root.call("records.update", **change)
     for action, decision in DECISIONS.items():
         members = {**scenes.plain_request(world, "candidates.review", scope), "decision": decision}
         calls[f"review: {action}"] = world.root.call("candidates.review", **members)

@@ -50,14 +50,14 @@ def test_context_fences_are_changes_of_the_space(bench: Bench) -> None:
     """Fencing and unfencing a context is one change of the space each; fencing a subject is none."""
     world = bench.world()
     subject_id = world.scope()["subject_id"]
-    for action, fenced in (("fence", ["c1"]), ("unfence", [])):
+    target = {"type": "context", "context_id": world.name("c1")}
+    for action, fenced in (("fence", True), ("unfence", False)):
         before = _told(world)
-        target = {"type": "context", "context_id": "c1"}
         world.root.do("subjects.fence", target=target, action=action)
         _goes_on(world, before, f"{action} of a context")
-        world.same_set(fenced, _told(world)["fenced_context_ids"], f"{action} of a context: fenced_context_ids")
+        world.same(fenced, world.name("c1") in _told(world)["fenced_context_ids"], f"{action} of a context: fenced_context_ids")
     before = _told(world)
     for revision, action in enumerate(("fence", "unfence", "archive"), start=1):
-        target = {"type": "subject", "subject_id": subject_id}
-        world.root.do("subjects.fence", target=target, action=action, expected_revision=revision)
+        fenced_one = {"type": "subject", "subject_id": subject_id}
+        world.root.do("subjects.fence", target=fenced_one, action=action, expected_revision=revision)
         world.same(before, _told(world), f"{action} of a subject is no change of the space, and it changed")
