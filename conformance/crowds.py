@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance import scenes
+from conformance.caller import Caller
 from conformance.world import World
 
 Asked = tuple[dict[str, Any], str]
@@ -76,3 +77,11 @@ SEVERAL = tuple(stem for stem in CROWDS if stem != "spaces.list")
 def paged(world: World) -> list[str]:
     """Return the stems of the paged operations that the target serves."""
     return [operation.stem for operation in scenes.served(world) if operation.lists is not None]
+
+
+def opened(caller: Caller, stem: str, asked: Mapping[str, Any]) -> str:
+    """Ask the first page of one item and return the cursor to the second."""
+    answer = caller.do(stem, **asked, page={"limit": 1})
+    more = "next_cursor" in answer
+    caller.world.expect(more, f"memory.{stem}: a page of one of several items names no next_cursor", seen=answer)
+    return str(answer.get("next_cursor"))

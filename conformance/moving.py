@@ -94,7 +94,7 @@ def failed(world: World, receipt: Doc, code: Code, what: str) -> Doc:
 
 def activation(world: World, import_id: str) -> Call:
     """Return the call that activates an import under the present generation; the space has to be frozen."""
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     return world.root.call("imports.activate", import_id=import_id, expected_authority_generation=generation)
 
 

@@ -47,8 +47,7 @@ def request_in_peace(world: World, stem: str) -> Members:
     if stem == "spaces.unfreeze":
         return plain_request(world, "spaces.freeze")
     if stem == "imports.activate":
-        generation = space(world)["authority_generation"]
-        return {**plain_request(world, "imports.discard"), "expected_authority_generation": generation}
+        return {**plain_request(world, "imports.discard"), "expected_authority_generation": generation(world)}
     return plain_request(world, stem)
 
 
@@ -102,6 +101,11 @@ def space(world: World) -> Mapping[str, Any]:
         raise CheckFailed("memory.spaces.list: the space of a caller's effective grant is missing", expected=world.space_id)
     seen: Mapping[str, Any] = found
     return seen
+
+
+def generation(world: World) -> int:
+    """Return the generation of authority that the space tells."""
+    return int(space(world)["authority_generation"])
 
 
 def freeze(world: World) -> Mapping[str, Any]:
@@ -301,7 +305,7 @@ def _activate(world: World, scope: Scope | None) -> Members:  # noqa: ARG001 - t
     import_id = staged(world)
     if space(world)["state"] == "active":
         freeze(world)
-    return {"import_id": import_id, "expected_authority_generation": space(world)["authority_generation"]}
+    return {"import_id": import_id, "expected_authority_generation": generation(world)}
 
 
 def _discard(world: World, scope: Scope | None) -> Members:  # noqa: ARG001 - the signature of a builder

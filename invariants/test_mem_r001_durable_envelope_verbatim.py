@@ -257,7 +257,7 @@ def test_extensions_travel(bench: Bench, given_: dict[str, Any]) -> None:
         world.same(_read(world, kind, wanted), _one(items, member, wanted), f"a {kind} in an export")
     import_id = scenes.stage(world, bundle, chunks)
     scenes.freeze(world)
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     world.root.do("imports.activate", import_id=import_id, expected_authority_generation=generation)
     world.same(before["subjects"], world.snapshot()["subjects"], "what the space holds after it was exported and imported")
 

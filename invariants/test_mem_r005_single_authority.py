@@ -21,27 +21,22 @@ needs_hold = pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])
 needs_restart = pytest.mark.needs(flags=[Flag.TRANSFER], controls=["restart"])
 
 
-def generation(world: World) -> int:
-    """Return the generation of authority that the space tells."""
-    return int(scenes.space(world)["authority_generation"])
-
-
 def _generation_is(world: World, wanted: int, after: str) -> None:
-    world.same(wanted, generation(world), f"authority_generation after {after}")
+    world.same(wanted, scenes.generation(world), f"authority_generation after {after}")
 
 
 def _moved(world: World) -> None:
     """Activate an export of the space in itself: one generation on, and active again."""
     import_id = scenes.staged(world)
     scenes.freeze(world)
-    world.root.accepted(_activation(world, import_id, generation(world)))
+    world.root.accepted(_activation(world, import_id, scenes.generation(world)))
     scenes.unfreeze(world)
 
 
 def test_no_other_operation_moves_the_generation(bench: Bench) -> None:
     """Nothing but an activation changes authority_generation, and every receipt tells the one in force."""
     for world, operation, call in scenes.each(bench):
-        start = generation(world)
+        start = scenes.generation(world)
         world.expect(start >= 1, "authority_generation starts below 1", seen=start)
         answer = world.root.accepted(call)
         if operation.stem == "imports.activate":
@@ -122,7 +117,7 @@ def test_generation_counts_the_activations(bench: Bench, rounds: list[str]) -> N
     """authority_generation never falls and grows by exactly 1 with each activation that commits, by none with a refused one."""
     world = bench.world()
     world.scope()
-    wanted = generation(world)
+    wanted = scenes.generation(world)
     for round_ in rounds:
         wanted += ROUNDS[round_](world, wanted)
         _generation_is(world, wanted, round_)
@@ -136,7 +131,7 @@ def test_refused_generation_leaves_the_import_usable(bench: Bench) -> None:
     world = bench.world()
     world.scope()
     _moved(world)
-    now, import_id = generation(world), scenes.staged(world)
+    now, import_id = scenes.generation(world), scenes.staged(world)
     scenes.freeze(world)
     for expected in (1, now - 1):
         _refused(world, import_id, expected, Code.REVISION_STALE)
@@ -152,11 +147,13 @@ def test_generation_is_the_receiving_spaces_own(bench: Bench, claimed: int) -> N
     """An activation adds exactly 1 to the generation of the receiving space, whatever generation the bundle was made under."""
     world = bench.world()
     bundle, chunks = scenes.fetched(world, scenes.export(world))
-    world.same(generation(world), bundle["authority_generation"], "a bundle tells another generation than the one in force")
+    world.same(
+        scenes.generation(world), bundle["authority_generation"], "a bundle tells another generation than the one in force"
+    )
     bundle = {**bundle, "authority_generation": claimed}
     import_id = scenes.stage(world, {**bundle, "digest": digest(bundle, without="digest")}, chunks)
     scenes.freeze(world)
-    now = generation(world)
+    now = scenes.generation(world)
     world.root.accepted(_activation(world, import_id, now))
     _generation_is(world, now + 1, f"activation of a bundle made under generation {claimed}")
 
@@ -169,7 +166,7 @@ def test_authority_of_one_space_is_no_other_spaces(bench: Bench) -> None:
         raise Inconclusive("the target has a single space")
     first.scope()
     _moved(first)
-    here, there = generation(first), generation(second)
+    here, there = scenes.generation(first), scenes.generation(second)
     import_id = scenes.stage(second, *scenes.fetched(first, scenes.export(first)))
     scenes.freeze(second)
     if here != there:
@@ -187,7 +184,7 @@ def test_of_two_activations_at_once_one_commits(bench: Bench) -> None:
     world.scope()
     imports = [scenes.staged(world) for _ in range(2)]
     scenes.freeze(world)
-    now = generation(world)
+    now = scenes.generation(world)
     _one_commits(world, now, world.at_once([_activation(world, import_id, now) for import_id in imports]))
 
 
@@ -198,7 +195,7 @@ def test_pending_activation_moves_nothing_yet(bench: Bench) -> None:
     world.scope()
     imports = [scenes.staged(world) for _ in range(2)]
     scenes.freeze(world)
-    now = generation(world)
+    now = scenes.generation(world)
     bench.levers.hold(True)
     try:
         replies = [world.exchange(_activation(world, import_id, now)) for import_id in imports]
@@ -226,7 +223,7 @@ def test_generation_outlives_a_restart(bench: Bench) -> None:
     world = bench.world()
     world.scope()
     _moved(world)
-    now = generation(world)
+    now = scenes.generation(world)
     bench.levers.restart()
     _generation_is(world, now, "a restart")
     _moved(world)

@@ -15,10 +15,6 @@ READS = 3
 """Answered before the activation is, so that the crash comes while it is at work."""
 
 
-def _generation(world: World) -> int:
-    return int(scenes.space(world)["authority_generation"])
-
-
 def _staged(world: World) -> Call:
     """Stage an export of the space, freeze it, and return the call that activates it."""
     import_id = scenes.staged(world)
@@ -33,15 +29,15 @@ def test_an_activation_in_flight_at_a_crash_counts_one_or_none(bench: Bench) -> 
     world = bench.world()
     world.root.create()
     for place in bench.rows((READS, READS, READS, READS + 1)):
-        before = _generation(world)
+        before = scenes.generation(world)
         call = _staged(world)
         reads = [world.root.call("spaces.list") for _ in range(2 * READS)]
         crashed = crash_amid(bench, world, [*reads[:READS], call, *reads[READS:]], place)
-        seen = _generation(world)
+        seen = scenes.generation(world)
         possible = [before + 1] if crashed.committed(call) else [before, before + 1]
         world.expect(seen in possible, "the generation after a crash", expected=possible, seen=seen)
         receipt = world.root.accepted(call)
-        world.same(before + 1, _generation(world), "an activation repeated after a crash does not count one")
+        world.same(before + 1, scenes.generation(world), "an activation repeated after a crash does not count one")
         world.same(receipt, world.root.accepted(call), "after a crash the key of an activation has another receipt")
         stale = {"import_id": call.payload["import_id"], "expected_authority_generation": before}
         world.root.refused("imports.activate", Code.REVISION_STALE, Code.WRONG_STATE, **stale)

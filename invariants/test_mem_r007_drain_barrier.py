@@ -234,7 +234,7 @@ def test_a_pending_activation_may_fail(bench: Bench) -> None:
     _is_settled(world, receipt_id, "failed")
     _counts(world, 0, "after the activation settled failed")
     scenes.freeze(world)
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     world.root.do("imports.activate", import_id=call.payload["import_id"], expected_authority_generation=generation)
 
 

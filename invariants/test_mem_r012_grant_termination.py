@@ -289,7 +289,7 @@ def test_an_import_revives_no_grant(bench: Bench) -> None:
     before = _own(caller)[grant_id]
     import_id = scenes.stage(world, bundle, chunks)
     scenes.freeze(world)
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     world.root.do("imports.activate", import_id=import_id, expected_authority_generation=generation)
     scenes.unfreeze(world)
     caller.refused("records.get", Code.NOT_FOUND, record_id=record_id)

@@ -90,7 +90,7 @@ def test_a_receipt_names_the_generation_in_force(bench: Bench) -> None:
             continue
         world = bench.world()
         request = scenes.plain_request(world, stem)
-        generation = scenes.space(world)["authority_generation"]
+        generation = scenes.generation(world)
         receipt = world.root.do(stem, **request)
         world.same(generation, receipt["authority_generation"], f"memory.{stem}: the receipt names another generation")
 

@@ -232,7 +232,7 @@ def test_receipts_of_a_move_carry_no_content(bench: Bench) -> None:
         staging = {"import_id": made(receipt, "import")}
         _content_free(world, receipt)
     scenes.freeze(world)
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     _content_free(world, world.root.do("imports.activate", **staging, expected_authority_generation=generation))
 
 

@@ -311,5 +311,5 @@ def test_an_activation_commits_against_the_exact_generation_alone(bench: Bench) 
         for expected, code in ((actual - 1, Code.REVISION_STALE), (actual + 1, Code.REVISION_AHEAD), (FAR, Code.REVISION_AHEAD)):
             world.root.refused("imports.activate", code, **{**request, "expected_authority_generation": expected})
     world.root.do("imports.activate", **request)
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     world.same(actual + 1, generation, "memory.imports.activate: it did not add exactly 1 to the generation")

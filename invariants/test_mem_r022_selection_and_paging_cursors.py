@@ -13,19 +13,12 @@ import pytest
 
 from conformance import moving, scenes
 from conformance.bench import Bench
-from conformance.crowds import CROWDS, SEVERAL, paged
+from conformance.crowds import CROWDS, SEVERAL, opened, paged
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 from strategies.timestamps import shifted
 
 HOUR = 3600
-
-
-def opened(world: World, stem: str, asked: Mapping[str, Any]) -> str:
-    """Ask the first page of one item and return the cursor to the second."""
-    answer = world.root.do(stem, **asked, page={"limit": 1})
-    world.expect("next_cursor" in answer, f"memory.{stem}: a page of one of several items names no next_cursor", seen=answer)
-    return str(answer.get("next_cursor"))
 
 
 @pytest.mark.parametrize("stem", SEVERAL)
@@ -37,7 +30,7 @@ def test_a_cursor_lives_through_reads_refusals_and_replays(bench: Bench, stem: s
     asked, member = CROWDS[stem](world)
     create = world.root.call("records.create", kind="note", content={"text": "a"}, scope=world.scope(context="c9"))
     world.root.accepted(create)
-    cursor = opened(world, stem, asked)
+    cursor = opened(world.root, stem, asked)
     first = world.root.do(stem, **asked, page={"cursor": cursor, "limit": 1})
     world.root.all("records.list", selection=world.everything())
     world.root.do("recall", selection=world.everything(), budget={"max_records": 1})
@@ -59,7 +52,7 @@ def test_a_cursor_is_bound_to_its_caller_and_request(bench: Bench, stem: str) ->
     other = world.principal("admin", "records_read", "review", "reflections_read", "subjects_read", shared_access="write")
     for caller in (world.root, other):
         caller.do(stem, **asked)
-    cursor = opened(world, stem, asked)
+    cursor = opened(world.root, stem, asked)
     page = {"cursor": cursor, "limit": 1}
     other.refused(stem, Code.CURSOR_INVALID, **asked, page=page)
     for made_up in ("x", "0", "1", f"made-up-{cursor}"):
@@ -69,7 +62,7 @@ def test_a_cursor_is_bound_to_its_caller_and_request(bench: Bench, stem: str) ->
         world.root.refused(stem, Code.CURSOR_INVALID, **changed, page=page)
     for elsewhere in (one for one in paged(world) if one != stem):
         world.root.refused(elsewhere, Code.CURSOR_INVALID, **elsewhere_asked(world, elsewhere, asked), page=page)
-    cursor = opened(world, stem, asked)
+    cursor = opened(world.root, stem, asked)
     for limit in (1, 2):
         world.root.do(stem, **asked, page={"cursor": cursor, "limit": limit})
     world.root.do(stem, **asked, page={"cursor": cursor})
@@ -161,7 +154,7 @@ def test_a_cursor_dies_at_a_change_of_what_it_lists(bench: Bench, name: str) -> 
     for _ in range(3):
         world.root.create(source_context_id="here")
     asked: dict[str, Any] = {"selection": world.everything(), "filter": {"source_context_ids": ["here"]}}
-    cursor = opened(world, "records.list", asked)
+    cursor = opened(world.root, "records.list", asked)
     world.root.do("records.list", **asked, page={"cursor": cursor})
     DEATHS[name](world)
     world.root.refused("records.list", Code.CURSOR_INVALID, **asked, page={"cursor": cursor})
@@ -177,7 +170,7 @@ def test_a_cursor_dies_at_a_change_of_the_generation(bench: Bench) -> None:
     asked: dict[str, Any] = {"selection": world.everything()}
     import_id = scenes.staged(world)
     scenes.freeze(world)
-    cursor = opened(world, "records.list", asked)
+    cursor = opened(world.root, "records.list", asked)
     world.root.do("records.list", **asked, page={"cursor": cursor})
     world.root.accepted(moving.activation(world, import_id))
     world.root.refused("records.list", Code.CURSOR_INVALID, **asked, page={"cursor": cursor})
@@ -188,11 +181,11 @@ def test_other_lists_end_their_cursors_too(bench: Bench) -> None:
     """A cursor of candidates or grants dies at a change of a candidate or grant."""
     world = bench.world()
     captured = [world.root.capture() for _ in range(3)]
-    cursor = opened(world, "candidates.list", {"selection": world.everything()})
+    cursor = opened(world.root, "candidates.list", {"selection": world.everything()})
     world.root.do("candidates.dismiss", candidate_id=captured[0], expected_revision=1)
     world.root.refused("candidates.list", Code.CURSOR_INVALID, selection=world.everything(), page={"cursor": cursor})
     friend = world.principal("recall")
-    cursor = opened(world, "grants.list", {"view": "admin"})
+    cursor = opened(world.root, "grants.list", {"view": "admin"})
     world.root.grant(friend, capabilities=["recall"])
     world.root.refused("grants.list", Code.CURSOR_INVALID, view="admin", page={"cursor": cursor})
 
@@ -204,8 +197,7 @@ def test_a_cursor_of_spaces_dies_at_a_change_of_a_space(bench: Bench) -> None:
     for world in worlds:
         world.root.grant(reader, capabilities=["admin"])
     for world in worlds:
-        page = {"cursor": reader.do("spaces.list", page={"limit": 1}).get("next_cursor"), "limit": 1}
-        world.expect(page["cursor"] is not None, "memory.spaces.list: a page of one of two spaces names no next_cursor")
+        page = {"cursor": opened(reader, "spaces.list", {}), "limit": 1}
         reader.do("spaces.list", page=page)
         scenes.freeze(world)
         reader.refused("spaces.list", Code.CURSOR_INVALID, page=page)
@@ -220,7 +212,7 @@ def test_a_cursor_dies_at_a_change_of_the_callers_grants(bench: Bench, gain: boo
     reader = world.principal("records_read")
     spare = world.root.grant(reader, capabilities=["recall"])
     selection = world.everything()
-    cursor = reader.do("records.list", selection=selection, page={"limit": 1})["next_cursor"]
+    cursor = opened(reader, "records.list", {"selection": selection})
     reader.do("records.list", selection=selection, page={"cursor": cursor})
     if gain:
         world.root.grant(reader, capabilities=["review"])
@@ -244,7 +236,7 @@ def test_a_cursor_dies_when_a_grant_expires(bench: Bench) -> None:
     now = world.root.do("subjects.ensure", subject_id=world.name("u1"))["created_at"]
     world.root.grant(reader, capabilities=["recall"], expires_at=shifted(now, HOUR))
     selection = world.everything()
-    cursor = reader.do("records.list", selection=selection, page={"limit": 1})["next_cursor"]
+    cursor = opened(reader, "records.list", {"selection": selection})
     reader.do("records.list", selection=selection, page={"cursor": cursor})
     bench.levers.advance(HOUR + 1)
     reader.refused("records.list", Code.CURSOR_INVALID, selection=selection, page={"cursor": cursor})
@@ -258,7 +250,7 @@ def test_a_cursor_does_not_outlive_the_right_to_read(bench: Bench) -> None:
         world.root.create()
     reader = world.stranger()
     grant_id = world.root.grant(reader, capabilities=["records_read"])
-    cursor = reader.do("records.list", selection=world.everything(), page={"limit": 1})["next_cursor"]
+    cursor = opened(reader, "records.list", {"selection": world.everything()})
     world.root.do("grants.revoke", grant_id=grant_id)
     codes = (Code.NOT_FOUND, Code.NOT_AUTHORIZED, Code.CURSOR_INVALID)
     reader.refused("records.list", *codes, selection=world.everything(), page={"cursor": cursor})

@@ -136,7 +136,7 @@ def well_made(world: World, parcel: Parcel, size: int) -> None:
     world.same(sealing.counted(sealing.items_of(chunks)), bundle["counts"], "counts are not the numbers of the items")
     world.same(digest(bundle, without="digest"), bundle["digest"], "the bundle's digest is not its own")
     world.same(world.space_id, bundle["space_id"], "the bundle names another space")
-    generation = scenes.space(world)["authority_generation"]
+    generation = scenes.generation(world)
     world.same(generation, bundle["authority_generation"], "the bundle does not name the generation of its space")
 
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from conformance import moving, scenes, sealing
 from conformance.bench import Bench
-from conformance.caller import Caller
 from conformance.cargo import cargo, landed, unseen
+from conformance.crowds import opened
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
-
-
-def generation_of(world: World) -> int:
-    """Return the space's authority generation."""
-    return int(scenes.space(world)["authority_generation"])
 
 
 def test_an_activation_needs_a_frozen_space(bench: Bench) -> None:
@@ -40,7 +34,7 @@ def test_an_activation_needs_the_present_generation(bench: Bench) -> None:
     moving.activated(world, load.parcel(load.items("subject")))
     import_id = scenes.stage(world, *load.parcel())
     scenes.freeze(world)
-    present = generation_of(world)
+    present = scenes.generation(world)
     wrong = ((present - 1, Code.REVISION_STALE), (present + 1, Code.REVISION_AHEAD), (present + 100, Code.REVISION_AHEAD))
     with world.unchanged("a refused activation changed something"):
         for expected, code in wrong:
@@ -48,7 +42,7 @@ def test_an_activation_needs_the_present_generation(bench: Bench) -> None:
             world.root.refused("imports.activate", code, **members)
     landed(world, load.items("subject"), "something changed at an activation that was refused")
     world.root.accepted(moving.activation(world, import_id))
-    world.same(present + 1, generation_of(world), "an activation did not add exactly 1 to the generation")
+    world.same(present + 1, scenes.generation(world), "an activation did not add exactly 1 to the generation")
 
 
 def test_an_activation_is_one_change_of_the_space(bench: Bench) -> None:
@@ -153,22 +147,14 @@ def test_every_older_cursor_dies(bench: Bench) -> None:
     asked += [(stem, place) for stem in paged if stem not in dict(asked)]
     scenes.freeze(world)
     import_id = scenes.stage(world, *parcel)
-    cursors = [_second_page(reader, stem, members) for stem, members in asked]
+    pages = [{"cursor": opened(reader, stem, members), "limit": 1} for stem, members in asked]
+    for (stem, members), page in zip(asked, pages, strict=True):
+        reader.do(stem, page=page, **members)
     world.root.accepted(moving.activation(world, import_id))
-    for (stem, members), page in zip(asked, cursors, strict=True):
+    for (stem, members), page in zip(asked, pages, strict=True):
         reader.refused(stem, Code.CURSOR_INVALID, page=page, **members)
         reader.all(stem, limits=[1], **members)
     unseen(other, load, "an activation in one space shows in another")
-
-
-def _second_page(reader: Caller, stem: str, members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what asks for the second page of one item, which is there."""
-    answer = reader.do(stem, page={"limit": 1}, **members)
-    paged = "next_cursor" in answer
-    reader.world.expect(paged, f"memory.{stem}: one of several items is a page without next_cursor", seen=answer)
-    page = {"cursor": answer.get("next_cursor"), "limit": 1}
-    reader.do(stem, page=page, **members)
-    return page
 
 
 def several(bench: Bench, world: World) -> None:
@@ -217,7 +203,7 @@ def test_of_two_pending_activations_one_wins(bench: Bench) -> None:
     halves: list[list[sealing.Doc]] = [load.items("subject", "record"), load.items("subject", "candidate")]
     imports = [scenes.stage(world, *load.parcel(half)) for half in halves]
     scenes.freeze(world)
-    before = generation_of(world)
+    before = scenes.generation(world)
     bench.levers.hold(True)
     try:
         pending = [moving.held(world, moving.activation(world, import_id)) for import_id in imports]
@@ -228,7 +214,7 @@ def test_of_two_pending_activations_one_wins(bench: Bench) -> None:
     world.same_set(["committed", "failed"], states, "of two activations of one generation not exactly one commits")
     winner, loser = (settled[states.index(state)] for state in ("committed", "failed"))
     moving.failed(world, loser, Code.REVISION_STALE, "an activation that came second")
-    world.same(before + 1, generation_of(world), "two activations raised the generation otherwise than by 1")
+    world.same(before + 1, scenes.generation(world), "two activations raised the generation otherwise than by 1")
     landed(world, halves[settled.index(winner)], "not the import of the committed activation is there")
 
 
@@ -264,10 +250,10 @@ def test_an_activation_outlives_a_restart(bench: Bench) -> None:
     answer = world.root.do("records.list", selection=world.everything(), page={"limit": 1})
     world.expect("next_cursor" in answer, "memory.records.list: one of two records is a page without next_cursor", seen=answer)
     page = {"cursor": answer.get("next_cursor")}
-    before = generation_of(world)
+    before = scenes.generation(world)
     moving.activated(world, parcel)
     moving.activated(world, load.parcel())
     bench.levers.restart()
-    world.same(before + 2, generation_of(world), "a restart changed the generation")
+    world.same(before + 2, scenes.generation(world), "a restart changed the generation")
     landed(world, load.items(), "a restart changed what was activated")
     world.root.refused("records.list", Code.CURSOR_INVALID, selection=world.everything(), page=page)

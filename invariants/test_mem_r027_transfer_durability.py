@@ -46,11 +46,11 @@ def test_an_activation_in_flight_at_a_crash_is_whole_or_not_at_all(bench: Bench)
         load = cargo(world)
         import_id = scenes.stage(world, *load.parcel())
         scenes.freeze(world)
-        before = _generation(world)
+        before = scenes.generation(world)
         call = moving.activation(world, import_id)
         reads = [world.root.call("spaces.list") for _ in range(2 * READS)]
         crashed = crash_amid(bench, world, [*reads[:READS], call, *reads[READS:]], place)
-        if _generation(world) == before:
+        if scenes.generation(world) == before:
             world.same(False, crashed.committed(call), "an acknowledged activation did not outlive a crash")
             _unseen_until_activated(world, load, before)
         else:
@@ -64,9 +64,5 @@ def _unseen_until_activated(world: World, load: Cargo, before: int) -> None:
     try:
         unseen(world, load, "after a crash something is visible of an import that is not activated")
     except CheckFailed:
-        if _generation(world) == before:
+        if scenes.generation(world) == before:
             raise
-
-
-def _generation(world: World) -> int:
-    return int(scenes.space(world)["authority_generation"])
