@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from conformance.oracle import fences, receipts, spaces, steps
@@ -11,7 +12,7 @@ from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from conformance.wire.vocabulary import Code
 from tests.seeded import altered
-from tests.seeded.fault import Fault, Patch, patched
+from tests.seeded.fault import Fault, Patch, Wrapper, patched
 
 RULE = "MEM-R006"
 
@@ -53,13 +54,18 @@ def _replays_too(original: Any) -> Any:
     return find_replay
 
 
-def _existing_subjects(original: Any) -> Any:
-    def ensure(turn: Turn, space: Space, request: Doc) -> Outcome:
-        frozen = fences.is_frozen(space) and request["subject_id"] in space.subjects
-        outcome: Outcome = original(turn, altered.facts(space, state=fences.ACTIVE) if frozen else space, request)
-        return outcome._replace(space=altered.facts(outcome.space, state=fences.FROZEN)) if frozen else outcome
+def _through_a_freeze(passes: Callable[[Space, Doc], bool]) -> Wrapper:
+    """Do what ``passes`` says of a space and a request whatever the state of the space."""
 
-    return ensure
+    def wrap(original: Any) -> Any:
+        def step(turn: Turn, space: Space, request: Doc) -> Outcome:
+            frozen = fences.is_frozen(space) and passes(space, request)
+            outcome: Outcome = original(turn, altered.facts(space, state=fences.ACTIVE) if frozen else space, request)
+            return outcome._replace(space=altered.facts(outcome.space, state=fences.FROZEN)) if frozen else outcome
+
+        return step
+
+    return wrap
 
 
 def _thawed(original: Any) -> Any:
@@ -95,17 +101,6 @@ def _any_space(original: Any) -> Any:
     return refuse_frozen
 
 
-def _unfencing(original: Any) -> Any:
-    """Lift a fence whatever the state of the space."""
-
-    def fence(turn: Turn, space: Space, request: Doc) -> Outcome:
-        frozen = request["action"] == "unfence" and fences.is_frozen(space)
-        outcome: Outcome = original(turn, altered.facts(space, state=fences.ACTIVE) if frozen else space, request)
-        return outcome._replace(space=altered.facts(outcome.space, state=fences.FROZEN)) if frozen else outcome
-
-    return fence
-
-
 FAULTS: tuple[Fault, ...] = (
     Fault("r006_capture_goes_through", RULE, "a frozen space takes captures", _forgetting("capture")),
     Fault("r006_reads_refused", RULE, "a frozen space refuses reads", patched(Patch(steps, "take", _reads_too))),
@@ -127,7 +122,9 @@ FAULTS: tuple[Fault, ...] = (
         "r006_existing_subject_ensured",
         RULE,
         "a frozen space takes ensure of a subject that exists already",
-        patched(altered.step("subjects.ensure", _existing_subjects)),
+        patched(
+            altered.step("subjects.ensure", _through_a_freeze(lambda space, request: request["subject_id"] in space.subjects))
+        ),
         source="ours",
     ),
     Fault(
@@ -169,7 +166,7 @@ FAULTS: tuple[Fault, ...] = (
         "r006_unfences_while_frozen",
         RULE,
         "a fence is lifted in a frozen space",
-        patched(altered.step("subjects.fence", _unfencing)),
+        patched(altered.step("subjects.fence", _through_a_freeze(lambda _space, request: request["action"] == "unfence"))),
         source="ours",
     ),
 )
