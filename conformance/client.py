@@ -145,11 +145,11 @@ class Client:
             raise CheckFailed(
                 f"{call.op}: the error envelope breaks its schema: {problem.message}", seen=error, pointer=problem.pointer
             )
-        symbol = self.bundle.symbol(str(error["code"]))
-        if symbol is None and error["code"] in self.bundle.further_codes:
-            return
-        if symbol is None:
+        if not self.bundle.knows_code(str(error["code"])):
             raise CheckFailed(f"{call.op}: the error code is none of the contract's", seen=error, pointer="/code")
+        symbol = self.bundle.symbol(str(error["code"]))
+        if symbol is None:
+            return
         if symbol is Code.INTERNAL:
             raise CheckFailed(f"{call.op}: no input whatever may yield the internal error", seen=error, pointer="/code")
         retry = (error.get("details") or {}).get("retry")

@@ -52,13 +52,9 @@ def _verdict(call: Recorded, bundle: Bundle) -> str:
     said = _problem("request", bundle.request(call.op), call.payload)
     answer = "" if call.answer is None else _problem("answer", bundle.response(call.op), call.answer)
     refused = isinstance(call.answer, Mapping) and isinstance(call.answer.get("error"), Mapping)
-    if not answer and refused and not _known(bundle, str(call.answer["error"].get("code"))):
+    if not answer and refused and not bundle.knows_code(str(call.answer["error"].get("code"))):
         answer = "answer with an unknown code"
     return "; ".join(filter(None, (said, answer))) or "well formed"
-
-
-def _known(bundle: Bundle, code: str) -> bool:
-    return bundle.symbol(code) is not None or code in bundle.further_codes
 
 
 def _problem(what: str, validator: Any, value: Any) -> str:

@@ -60,6 +60,10 @@ class Bundle:
         """Give the symbol of a wire string, or None where the table of errors has no such code."""
         return self._symbols.get(code)
 
+    def knows_code(self, code: str) -> bool:
+        """Say whether the table of errors has a wire string, be there a symbol for it or not."""
+        return code in self._symbols or code in self.further_codes
+
     def flag(self, symbol: Flag) -> str:
         """Give the wire string of a capability flag."""
         return self._tables.flags[symbol].flag
