@@ -10,7 +10,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,7 +43,7 @@ _SIGNS: Mapping[Verdict, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Failure:
     """A failure as the page tells it: ``calls`` are the last ones, ``before`` how many came before, ``lanes`` who calls."""
 
@@ -60,7 +60,7 @@ class Failure:
         found = self.check.counterexample
         return "" if found is None else expected(found.expectation)
 
-    @property
+    @cached_property
     def shells(self) -> Sequence[tuple[str, str]]:
         """The calls of the counterexample as lines for a shell, each form with its name; none where they are too long."""
         found = self.check.counterexample
@@ -69,7 +69,7 @@ class Failure:
         told = [(name, "\n".join(lines(found))) for name, lines in _SHELLS.items()]
         return [(name, text) for name, text in told if len(text) <= LONGEST_SHELL]
 
-    @property
+    @cached_property
     def download(self) -> str:
         """The counterexample as a link's target."""
         found = self.check.counterexample
