@@ -15,14 +15,14 @@ from conformance.errors import BadInput, BadUsage
 from conformance.fuzz.corpus import Corpus, open_corpus
 from conformance.fuzz.crew import Look, Outcome, run
 from conformance.fuzz.figures import summary, watching
-from conformance.fuzz.order import Order
+from conformance.fuzz.order import SHARD, Order
 from conformance.machine.acts import ASKED_FOR
 from conformance.target import open_target
 from conformance.wire.bundle import load
 
 NOTHING, FOUND, TROUBLE = 0, 1, 3
 DEFAULT_MINUTES = 1.0
-DASK, SHARD = "dask:", "{shard}"
+DASK, LIBRARY = "dask:", "distributed"
 
 
 def main(options: Namespace) -> int:
@@ -58,9 +58,8 @@ def _here(order: Order, corpus: Corpus, look: Look) -> Outcome:
 
 def _there(order: Order, corpus: Corpus, look: Look, options: Namespace) -> Outcome:
     """Work on a cluster."""
-    lacking = [name for name in ("distributed",) if importlib.util.find_spec(name) is None]
-    if lacking:
-        raise BadUsage(f"--cluster needs {', '.join(lacking)}: pip install 'memory-conformance[cluster]'.")
+    if importlib.util.find_spec(LIBRARY) is None:
+        raise BadUsage(f"--cluster needs {LIBRARY}: pip install 'memory-conformance[cluster]'.")
     cluster = importlib.import_module("conformance.fuzz.cluster")
     outcome: Outcome = cluster.run(order, corpus, options.cluster.removeprefix(DASK), options.target_template, look)
     return outcome

@@ -27,7 +27,7 @@ from conformance.errors import BadInput, TargetFault, blame
 from conformance.fuzz.corpus import Corpus, Entry
 from conformance.fuzz.crew import Look, Outcome, interruption
 from conformance.fuzz.findings import DISTRIBUTION, Finding, Key, Reducer
-from conformance.fuzz.order import Order
+from conformance.fuzz.order import SHARD, Order
 from conformance.fuzz.work import News, Worker
 from conformance.listening import Listening
 from conformance.machine.walk import Plan, play
@@ -42,7 +42,6 @@ CONNECT_SECONDS = 15.0
 LONELY_SECONDS = 60.0
 """So long a campaign waits for a worker where none is left."""
 
-SHARD = "{shard}"
 NOT_AGAIN = "it did not show when its episode was played again"
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from conformance.machine.acts import ALL
 
+SHARD = "{shard}"
+"""Stands for the number of a shard in a target of each shard's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Order:
