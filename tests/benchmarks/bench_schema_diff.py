@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from statistics import median
 from conformance.gate.comparison import compare
 from conformance.gate.outcome import Policy
 from conformance.wire.bundle import load
+from tests.benchmarks.pages import machine_and_commit
 from tests.changed_bundles import changed_bundle
 from tests.gate_pairs import Case, cases, judged
 
@@ -99,11 +99,11 @@ def seconds_a_type() -> list[float]:
 def markdown(wanted: Sequence[Case], rows: Sequence[Row], seconds: Sequence[float], differ_missed: Sequence[str]) -> str:
     """Write what was measured, with the commit and the machine."""
     counts = Counter(case.relation for case in wanted)
-    ran = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False).stdout.strip()
     lines = [
         "# What the schema gate tells of changes with a known class",
         "",
-        f"Made by `nox -s schema_diff` at commit {ran or 'unknown'}: {len(wanted)} changes of `tests/gate_cases` "
+        f"Made by `nox -s schema_diff` on {machine_and_commit()}, load {os.getloadavg()[0]:.1f}.",
+        f"{len(wanted)} changes of `tests/gate_cases` "
         f"({', '.join(f'{counts[relation]} {relation}' for relation in sorted(counts))}), each compared in both directions.",
         "A witness is an instance that one side accepts and the other refuses; one is due for each direction that differs.",
         "",
@@ -115,7 +115,6 @@ def markdown(wanted: Sequence[Case], rows: Sequence[Row], seconds: Sequence[floa
         f"median {median(seconds):.2f} s a type, longest {max(seconds):.2f} s, "
         f"{sum(seconds):.0f} s in all (20 instances tried in each direction).",
         "",
-        f"{os.cpu_count()} processors ({platform.machine()}, load {os.getloadavg()[0]:.1f}), Python {platform.python_version()}. "
         f"The bars: all right, each witness there, a median below {SECONDS_A_TYPE:g} s a type.",
         "",
     ]

@@ -9,14 +9,10 @@ All figures are processor time, of the median part where a way has parts, since 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -36,9 +32,9 @@ from conformance.oracle import Oracle
 from conformance.target import open_target
 from conformance.wire.bundle import load
 from tests.benchmarks.null_provider import DESCRIBED, FLAG
+from tests.benchmarks.pages import machine_and_commit, reported
 from tests.benchmarks.sampling import ENGINE, GENERATOR, OTHER, PROVIDER, SUITE, sampled
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("RESULTS.md")
 NULL = "python:tests.benchmarks.null_provider:Null"
 OWN_BAR, VALIDATION_BAR = 150.0, 20.0
@@ -290,22 +286,6 @@ def kept(rows: list[Row], judging: float, costs: dict[int, float]) -> dict[str, 
     }
 
 
-def machine_and_commit() -> str:
-    """Say when, of what and on what something was measured."""
-    return f"{datetime.now(UTC):%Y-%m-%d}, commit `{_commit()}`, {_machine()}"
-
-
-def _commit() -> str:
-    said = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return said.stdout.strip() or "unknown"
-
-
-def _machine() -> str:
-    lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
-    return f"{os.cpu_count()} processors ({model}), {platform.python_implementation()} {platform.python_version()}"
-
-
 def main() -> int:
     """Measure, write, and say which bars are kept."""
     parser = argparse.ArgumentParser()
@@ -316,12 +296,7 @@ def main() -> int:
     seconds = options.seconds
     rows = [bare(seconds), judged(seconds), null(seconds), modules(options.rules), machine(seconds), fuzz(seconds)]
     figures = rows, validation(seconds / 5), recording(seconds / 10)
-    told = "\n".join(page(*figures)) + "\n"
-    options.to.write_text(told, "utf-8")
-    sys.stdout.write(told)
-    for bar, holds in kept(*figures).items():
-        sys.stdout.write(f"{'kept' if holds else 'BROKEN'}: {bar}\n")
-    return 0 if all(kept(*figures).values()) else 1
+    return reported(page(*figures), kept(*figures), options.to)
 
 
 if __name__ == "__main__":

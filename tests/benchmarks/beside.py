@@ -29,12 +29,11 @@ from conformance.fuzz.corpus import Corpus
 from conformance.fuzz.order import Order
 from conformance.fuzz.work import News
 from conformance.wire.bundle import load
-from tests.benchmarks.bench_shares import machine_and_commit
+from tests.benchmarks.pages import ROOT, machine_and_commit
 from tests.benchmarks.processes import spent_by_all
 from tests.faults import FAULTS
 from tests.ports import free_port
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("beside.md")
 TOKEN = "a token for tests"
 SEEKERS = ("quick", "fuzz", "schemathesis")

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from conformance.catalogue import named
 from conformance.runner import Order, run
 from conformance.verdict import RunResult
-from tests.benchmarks.bench_shares import machine_and_commit
 from tests.benchmarks.full_house import house
+from tests.benchmarks.pages import machine_and_commit, reported
 from tests.benchmarks.sampling import ENGINE, PROVIDER, SUITE, sampled
 
 RESULTS = Path(__file__).with_name("growth.md")
@@ -128,12 +128,7 @@ def main() -> int:
     options = parser.parse_args()
     measured(1, options.rules)  # what is made once in a process is not measured
     columns = [measured(int(records), options.rules) for records in options.records.split(",")]
-    told = "\n".join(page(columns)) + "\n"
-    options.to.write_text(told, "utf-8")
-    sys.stdout.write(told)
-    for bar, holds in kept(columns).items():
-        sys.stdout.write(f"{'kept' if holds else 'BROKEN'}: {bar}\n")
-    return 0 if all(kept(columns).values()) else 1
+    return reported(page(columns), kept(columns), options.to)
 
 
 if __name__ == "__main__":
