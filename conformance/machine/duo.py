@@ -92,7 +92,8 @@ class Duo:
         self._noted(actor, asked, seen)
         self.share.suite += time.perf_counter() - started
         if asked.pends and not self.held:
-            self._wait(actor, seen.payload["receipt"])
+            receipt = seen.payload["receipt"]
+            self.wait(receipt, lambda: self.read_pending(actor, receipt))
         return seen
 
     def exchange(self, actor: Actor, op: str, request: Doc, flags: frozenset[str] | None = None, *, wrong: bool = False) -> Reply:
@@ -145,10 +146,10 @@ class Duo:
 
     # -- what is pending
 
-    def _wait(self, actor: Actor, receipt: Doc) -> None:
-        """Read a receipt that the target left pending until it settles, and let the model settle with it."""
+    def wait(self, receipt: Doc, settled: Callable[[], bool]) -> None:
+        """Look at what the target left pending until it has ``settled``. Raises ``Disagreement`` where it never does."""
         until, polls = time.monotonic() + SETTLE_SECONDS, 0
-        while not self.read_pending(actor, receipt):
+        while not settled():
             polls += 1
             if time.monotonic() > until:
                 raise Disagreement("R007", receipt["op"], Kind.STATE, reason="never settles", seen=receipt)

@@ -185,6 +185,10 @@ class Stage:
         """Send one call to both sides and judge it. Raises ``Disagreement``."""
         return self.send(actor, f"memory.{stem}", self.request(stem, space_id, members))
 
+    def by_root(self, space_id: str, stem: str, **members: Any) -> Reply:
+        """Send one call of a space's root (see ``ask``)."""
+        return self.ask(self.roots[space_id], stem, space_id, **members)
+
     def send(self, actor: Actor, op: str, request: Doc) -> Reply:
         """Send a built request (a replay is the same one again)."""
         row = self.model.bundle.operations[op]

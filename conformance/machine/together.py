@@ -6,12 +6,12 @@ The model's state is a value, so each order is tried from the same one; the firs
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
 from conformance.exchange import Call, Reply
 from conformance.machine.disagreement import Disagreement, Kind
-from conformance.machine.duo import POLL_SECONDS, RECEIPTS_GET, SETTLE_SECONDS, Actor, Done, Duo
+from conformance.machine.duo import RECEIPTS_GET, Actor, Done, Duo
 from conformance.machine.judging import Judged
 from conformance.machine.model import Asked
 from conformance.oracle.state import Doc, State
@@ -45,7 +45,7 @@ def _settle(duo: Duo, pending: Sequence[tuple[Actor, Asked, Reply]]) -> None:
     receipts = {reply.payload["receipt"]["receipt_id"]: (actor, reply.payload["receipt"]) for actor, _, reply in pending}
     if duo.held or not receipts:
         return
-    ended = list(_awaited(duo, receipts.values()))
+    ended = [_awaited(duo, actor, receipt) for actor, receipt in receipts.values()]
     first: Disagreement | None = None
     for order in permutations(duo.model.pending(duo.model.state)):
         state = duo.model.state
@@ -61,19 +61,17 @@ def _settle(duo: Duo, pending: Sequence[tuple[Actor, Asked, Reply]]) -> None:
         raise first
 
 
-def _awaited(duo: Duo, receipts: Iterable[tuple[Actor, Doc]]) -> Iterator[tuple[Asked, Reply]]:
-    """Read each receipt until it has settled; give what was asked and answered at last."""
-    for actor, receipt in receipts:
-        request = {"space_id": receipt["space_id"], "receipt_id": receipt["receipt_id"]}
-        until = time.monotonic() + SETTLE_SECONDS
-        while True:
-            seen = duo.exchange(actor, RECEIPTS_GET, request)
-            if seen.error is not None or seen.payload["receipt"]["state"] != "pending":
-                break
-            if time.monotonic() > until:
-                raise Disagreement("R007", receipt["op"], Kind.STATE, reason="never settles", seen=receipt)
-            time.sleep(POLL_SECONDS)
-        yield Asked(actor.principal_id, RECEIPTS_GET, request), seen
+def _awaited(duo: Duo, actor: Actor, receipt: Doc) -> tuple[Asked, Reply]:
+    """Read a receipt until it has settled; give what was asked and answered at last."""
+    asked = Asked(actor.principal_id, RECEIPTS_GET, {"space_id": receipt["space_id"], "receipt_id": receipt["receipt_id"]})
+    heard: list[Reply] = []
+
+    def settled() -> bool:
+        heard.append(duo.exchange(actor, RECEIPTS_GET, asked.request))
+        return heard[-1].error is not None or heard[-1].payload["receipt"]["state"] != "pending"
+
+    duo.wait(receipt, settled)
+    return asked, heard[-1]
 
 
 def _explained(duo: Duo, asked: Sequence[Asked], replies: Sequence[Reply]) -> State:

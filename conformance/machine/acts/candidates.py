@@ -17,7 +17,7 @@ def capture(stage: Stage) -> None:
     space_id = stage.space_id()
     scope = draws.scope(stage)
     if stage.chance(0.7) and scope["subject_id"] not in stage.space(space_id).subjects:
-        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=scope["subject_id"])
+        stage.by_root(space_id, "subjects.ensure", subject_id=scope["subject_id"])
     members: dict[str, Any] = {"content": draws.any_content(stage), "scope": scope}
     if stage.chance(0.6):
         members["kind"] = stage.pick(draws.RECORD_KINDS)

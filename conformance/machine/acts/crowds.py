@@ -20,7 +20,7 @@ def at_the_same_time(stage: Stage) -> None:
     sent = stage.pick(CROWDS)(stage, space_id)
     at_once(stage.duo, sent)
     record = a_record(stage, space_id)
-    stage.ask(stage.roots[space_id], "records.get", space_id, record_id=record["record_id"])
+    stage.by_root(space_id, "records.get", record_id=record["record_id"])
 
 
 def activations(stage: Stage) -> None:

@@ -221,7 +221,7 @@ def _unlisted(stage: Stage, space_id: str) -> tuple[str, str]:
     listed = {name for grant in grants for name in grant.get("subject_ids", ())}
     known = [str(name) for name in keys(stage.space(space_id).subjects) if name not in listed]
     if not known and not fences.is_frozen(stage.space(space_id)):
-        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=UNLISTED)
+        stage.by_root(space_id, "subjects.ensure", subject_id=UNLISTED)
     return (stage.pick(known) if known else UNLISTED), "nobody"
 
 

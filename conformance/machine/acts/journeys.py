@@ -48,13 +48,8 @@ def forged(stage: Stage) -> None:
         _activated(stage, space_id, import_id)
 
 
-def _root(stage: Stage, space_id: str, stem: str, **members: object) -> Doc | None:
-    seen = stage.ask(stage.roots[space_id], stem, space_id, **members)
-    return None if seen.error is not None else seen.payload
-
-
 def _captured(stage: Stage, space_id: str, scope: Doc) -> str:
-    made = _root(stage, space_id, "capture", content=draws.content(stage), scope=scope)
+    made = stage.by_root(space_id, "capture", content=draws.content(stage), scope=scope).payload
     return "" if made is None else str(made["receipt"]["affected"][0]["id"])
 
 
@@ -62,10 +57,10 @@ def _reflected(stage: Stage, space_id: str, scope: Doc) -> None:
     """Make a reflection over what is there, so that one travels."""
     if "memory.reflections.generate" not in stage.served or stage.duo.held:
         return
-    _root(stage, space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
+    stage.by_root(space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
     syntheses.completed(stage, space_id, scope["subject_id"])
     # What lies elsewhere does not make a reflection over the placement alone stale.
-    _root(stage, space_id, "reflections.generate", selection=syntheses.over(stage, scope))
+    stage.by_root(space_id, "reflections.generate", selection=syntheses.over(stage, scope))
 
 
 def exported(stage: Stage, space_id: str) -> Parcel | None:
@@ -74,7 +69,7 @@ def exported(stage: Stage, space_id: str) -> Parcel | None:
     most = stage.model.described["limits"]["max_chunk_items"]
     items = len(space.records.rows) + len(space.receipts.docs) + len(space.candidates.rows) + len(space.subjects.rows)
     size = min(most, items // CHUNKS + 1)
-    made = _root(stage, space_id, "exports.create", max_items_per_chunk=size)
+    made = stage.by_root(space_id, "exports.create", max_items_per_chunk=size).payload
     if made is None or stage.duo.held:
         return None
     export_id = made["receipt"]["affected"][0]["id"]
@@ -89,7 +84,7 @@ def exported(stage: Stage, space_id: str) -> Parcel | None:
 def _decide(stage: Stage, space_id: str, _scope: Doc, candidate_id: str) -> None:
     if candidate_id:
         decision = stage.pick(({"action": "promote", "kind": "note"}, {"action": "discard"}))
-        _root(stage, space_id, "candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
+        stage.by_root(space_id, "candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
 
 
 def _live(stage: Stage, _space_id: str, _scope: Doc, _candidate_id: str) -> None:
@@ -101,12 +96,12 @@ def _fence(stage: Stage, space_id: str, scope: Doc, _candidate_id: str) -> None:
     if subject is not None:
         target = {"type": "subject", "subject_id": scope["subject_id"]}
         action = "archive" if stage.chance(0.2) else "fence"
-        _root(stage, space_id, "subjects.fence", target=target, action=action, expected_revision=subject["revision"])
+        stage.by_root(space_id, "subjects.fence", target=target, action=action, expected_revision=subject["revision"])
 
 
 def _reflect_elsewhere(stage: Stage, space_id: str, scope: Doc, _candidate_id: str) -> None:
     elsewhere = draws.scope(stage, scope["subject_id"])
-    _root(stage, space_id, "records.create", kind="fact", content=draws.content(stage), scope=elsewhere)
+    stage.by_root(space_id, "records.create", kind="fact", content=draws.content(stage), scope=elsewhere)
 
 
 # -- staging and activation
@@ -132,7 +127,7 @@ def staged(stage: Stage, space_id: str, parcel: Parcel) -> str | None:
 
 def _send(stage: Stage, space_id: str, bundle: Doc, chunk: Doc, import_id: str) -> str | None:
     named = {"import_id": import_id} if import_id else {}
-    made = _root(stage, space_id, "imports.stage", bundle=bundle, chunk=chunk, **named)
+    made = stage.by_root(space_id, "imports.stage", bundle=bundle, chunk=chunk, **named).payload
     return None if made is None else str(made["receipt"]["affected"][0]["id"])
 
 
@@ -150,14 +145,14 @@ def _activated(stage: Stage, space_id: str, import_id: str) -> None:
     storms.switch(stage, space_id, fences.FROZEN)
     transfer.look(stage, space_id)
     scope = lives.a_place(stage, space_id)
-    _root(stage, space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
+    stage.by_root(space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
     transfer.look(stage, space_id)
 
 
 def _activate(stage: Stage, space_id: str, import_id: str) -> None:
     storms.switch(stage, space_id, fences.ACTIVE)
     generation = stage.space(space_id).facts["authority_generation"]
-    _root(stage, space_id, "imports.activate", import_id=import_id, expected_authority_generation=generation)
+    stage.by_root(space_id, "imports.activate", import_id=import_id, expected_authority_generation=generation)
 
 
 def _fail(stage: Stage, space_id: str, import_id: str) -> None:

@@ -67,7 +67,7 @@ def outlive(stage: Stage) -> None:
         exports = [] if parcel is None else [parcel[0]["export_id"]]
     end = draws.fraction(stage, shifted(f"{stage.model.now[:19]}Z", 3))
     members = {"capabilities": list(capabilities(stage.model.bundle)), "shared_access": "write", "expires_at": end}
-    stage.ask(stage.roots[space_id], "grants.grant", space_id, grantee_id=holder.principal_id, **members)
+    stage.by_root(space_id, "grants.grant", grantee_id=holder.principal_id, **members)
     made = stage.ask(holder, "records.create", space_id, kind="note", content={"text": "a"}, scope=scope)
     if stage.sight.timed:
         stage.set_clock(end)

@@ -29,7 +29,7 @@ def of_a_record(stage: Stage) -> None:
         return
     stage.pick((_nothing, _changed, _moved))(stage, space_id, record)
     record = stage.space(space_id).records.rows[record["record_id"]].doc
-    _root(stage, space_id, "records.delete", **_expected(record))
+    stage.by_root(space_id, "records.delete", **_expected(record))
     for after in stage.some(AFTER, AFTER_DEATH):
         after(stage, space_id, record)
 
@@ -39,7 +39,7 @@ def a_place(stage: Stage, space_id: str) -> Doc:
     storms.switch(stage, space_id, fences.FROZEN)
     scope = draws.scope(stage)
     subject_id = scope["subject_id"]
-    _root(stage, space_id, "subjects.ensure", subject_id=subject_id)
+    stage.by_root(space_id, "subjects.ensure", subject_id=subject_id)
     subject = stage.space(space_id).subjects.get(subject_id)
     if subject is not None and subject["state"] == fences.FENCED:
         _unfence(stage, space_id, {"type": "subject", "subject_id": subject_id}, expected_revision=subject["revision"])
@@ -50,11 +50,7 @@ def a_place(stage: Stage, space_id: str) -> Doc:
 
 
 def _unfence(stage: Stage, space_id: str, target: Doc, **expected: Any) -> None:
-    _root(stage, space_id, "subjects.fence", target=target, action="unfence", **expected)
-
-
-def _root(stage: Stage, space_id: str, stem: str, **members: Any) -> Any:
-    return stage.ask(stage.roots[space_id], stem, space_id, **members)
+    stage.by_root(space_id, "subjects.fence", target=target, action="unfence", **expected)
 
 
 def _content(stage: Stage) -> Doc:
@@ -66,7 +62,7 @@ def _born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
     """Write a record, or capture and review it; None where it was refused."""
     members = {"kind": "note", "content": _content(stage), "scope": scope, **draws.extensions(stage)}
     if stage.chance(0.5):
-        seen = _root(stage, space_id, "records.create", **members)
+        seen = stage.by_root(space_id, "records.create", **members)
         return _made(stage, space_id, seen, 0)
     author = _author(stage, space_id, scope)
     seen = stage.ask(author, "capture", space_id, **members)
@@ -74,7 +70,7 @@ def _born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
         return None
     candidate_id = seen.payload["receipt"]["affected"][0]["id"]
     decision = {"action": "promote", "kind": "note"}
-    seen = _root(stage, space_id, "candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
+    seen = stage.by_root(space_id, "candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
     record = _made(stage, space_id, seen, 1)
     if record is not None:
         stage.ask(author, "records.get", space_id, record_id=record["record_id"])
@@ -87,7 +83,7 @@ def _author(stage: Stage, space_id: str, scope: Doc) -> Actor:
         return stage.someone(space_id)
     author = min(stage.people, key=lambda one: len(stage.space(space_id).grants.of(one.principal_id)))
     members = {"capabilities": ["capture"], "subject_ids": [scope["subject_id"]], "shared_access": "write"}
-    _root(stage, space_id, "grants.grant", grantee_id=author.principal_id, **members)
+    stage.by_root(space_id, "grants.grant", grantee_id=author.principal_id, **members)
     return author
 
 
@@ -109,18 +105,18 @@ def _nothing(_stage: Stage, _space_id: str, _record: Doc) -> None:
 
 
 def _changed(stage: Stage, space_id: str, record: Doc) -> None:
-    _root(stage, space_id, "records.update", **_expected(record), content=_content(stage))
+    stage.by_root(space_id, "records.update", **_expected(record), content=_content(stage))
 
 
 def _moved(stage: Stage, space_id: str, record: Doc) -> None:
-    _root(stage, space_id, "records.promote", **_expected(record), to_scope=draws.scope(stage, record["scope"]["subject_id"]))
+    stage.by_root(space_id, "records.promote", **_expected(record), to_scope=draws.scope(stage, record["scope"]["subject_id"]))
 
 
 # -- after its death
 
 
 def _got(stage: Stage, space_id: str, record: Doc) -> None:
-    _root(stage, space_id, "records.get", record_id=record["record_id"])
+    stage.by_root(space_id, "records.get", record_id=record["record_id"])
 
 
 def _tried_again(stage: Stage, space_id: str, record: Doc) -> None:
@@ -146,8 +142,7 @@ def _listed(stage: Stage, space_id: str, record: Doc) -> None:
 
 def _recalled(stage: Stage, space_id: str, record: Doc) -> None:
     selection = {"subject_id": record["scope"]["subject_id"], "mode": "all_authorized"}
-    _root(
-        stage,
+    stage.by_root(
         space_id,
         "recall",
         selection=selection,
@@ -160,7 +155,7 @@ def _looked_back(stage: Stage, space_id: str, record: Doc) -> None:
     """Read the candidate that it came from."""
     candidate_id = record["provenance"].get("candidate_id")
     if candidate_id is not None:
-        _root(stage, space_id, "candidates.get", candidate_id=candidate_id)
+        stage.by_root(space_id, "candidates.get", candidate_id=candidate_id)
 
 
 def _sent_again(stage: Stage, space_id: str, record: Doc) -> None:

@@ -17,7 +17,7 @@ def create(stage: Stage) -> None:
     space_id = stage.space_id()
     scope = draws.scope(stage)
     if stage.chance(0.7) and scope["subject_id"] not in stage.space(space_id).subjects:
-        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=scope["subject_id"])
+        stage.by_root(space_id, "subjects.ensure", subject_id=scope["subject_id"])
     members = {"kind": stage.pick(draws.RECORD_KINDS), "content": draws.any_content(stage), "scope": scope}
     actor = stage.someone(space_id)
     seen = stage.ask(actor, "records.create", space_id, **members, **draws.source(stage), **draws.extensions(stage))
@@ -59,7 +59,7 @@ def delete(stage: Stage) -> None:
     _change(stage, "records.delete", space_id, record)
     candidate_id = record.get("provenance", {}).get("candidate_id")
     if candidate_id is not None and stage.chance(0.6):
-        stage.ask(stage.roots[space_id], "candidates.get", space_id, candidate_id=candidate_id)
+        stage.by_root(space_id, "candidates.get", candidate_id=candidate_id)
     if stage.chance(0.3):
         _again(stage, space_id, record["record_id"])
 
@@ -87,7 +87,7 @@ def _change(stage: Stage, stem: str, space_id: str, record: Doc, **members: Any)
     actor = stage.someone(space_id)
     stage.ask(actor, stem, space_id, record_id=record["record_id"], expected_revision=expected, **members)
     if stage.chance(0.5):
-        stage.ask(stage.roots[space_id], "records.get", space_id, record_id=record["record_id"])
+        stage.by_root(space_id, "records.get", record_id=record["record_id"])
 
 
 def list_records(stage: Stage) -> None:

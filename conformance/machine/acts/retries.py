@@ -36,7 +36,7 @@ def wear_out(stage: Stage) -> None:
     space_id = stage.space_ids[0]
     scope = lives.a_place(stage, space_id)
     for _ in range(MANY):
-        stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=scope["subject_id"])
+        stage.by_root(space_id, "subjects.ensure", subject_id=scope["subject_id"])
     oldest = [one for one in stage.duo.done[:PAST] if not one.code and one.request["space_id"] == space_id]
     for done in oldest[:3]:
         stage.send(done.actor, done.op, done.request)

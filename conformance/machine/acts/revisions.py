@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from conformance.machine import draws
 from conformance.machine.acts import lives, storms
@@ -32,13 +31,8 @@ def wrong(stage: Stage) -> None:
         stage.ask(root, stem, space_id, **members, expected_revision=stored)
 
 
-def _root(stage: Stage, space_id: str, stem: str, **members: Any) -> Doc | None:
-    seen = stage.ask(stage.roots[space_id], stem, space_id, **members)
-    return seen.payload if seen.error is None else None
-
-
 def _record(stage: Stage, space_id: str, scope: Doc) -> Change | None:
-    made = _root(stage, space_id, "records.create", kind="note", content=draws.content(stage), scope=scope)
+    made = stage.by_root(space_id, "records.create", kind="note", content=draws.content(stage), scope=scope).payload
     if made is None:
         return None
     found = [one for one in stage.space(space_id).records.of(scope["subject_id"]) if "tombstone" not in one]
@@ -50,7 +44,7 @@ def _record(stage: Stage, space_id: str, scope: Doc) -> Change | None:
 
 
 def _candidate(stage: Stage, space_id: str, scope: Doc) -> Change | None:
-    made = _root(stage, space_id, "capture", content=draws.content(stage), scope=scope)
+    made = stage.by_root(space_id, "capture", content=draws.content(stage), scope=scope).payload
     if made is None:
         return None
     named = {"candidate_id": made["receipt"]["affected"][0]["id"]}
@@ -74,7 +68,7 @@ def _subject(stage: Stage, space_id: str, scope: Doc) -> Change | None:
     target = {"type": "subject", "subject_id": scope["subject_id"]}
     action, revision = stage.pick(("fence", "unfence", FINAL)), found["revision"]
     if action == "unfence":
-        _root(stage, space_id, "subjects.fence", target=target, action="fence", expected_revision=revision)
+        stage.by_root(space_id, "subjects.fence", target=target, action="fence", expected_revision=revision)
         revision = stage.space(space_id).subjects.rows[scope["subject_id"]].doc["revision"]
     return "subjects.fence", {"target": target, "action": action}, revision
 

@@ -36,7 +36,7 @@ def _let_in(stage: Stage, space_id: str, viewer: Actor, scope: Doc) -> None:
     if "context_id" in scope:
         placed = {"context_ids": [scope["context_id"]], "shared_access": "none"}
     members = {"subject_ids": [scope["subject_id"]], "capabilities": ["recall", "records_read"], **placed}
-    stage.ask(stage.roots[space_id], "grants.grant", space_id, grantee_id=viewer.principal_id, **members)
+    stage.by_root(space_id, "grants.grant", grantee_id=viewer.principal_id, **members)
 
 
 def _elsewhere(stage: Stage, space_id: str, scope: Doc) -> Doc:
@@ -44,9 +44,9 @@ def _elsewhere(stage: Stage, space_id: str, scope: Doc) -> Doc:
     if stage.chance(0.3):
         return draws.scope(stage, scope["subject_id"])
     subject_id = stage.pick([name for name in stage.names.subjects if name != scope["subject_id"]])
-    stage.ask(stage.roots[space_id], "subjects.ensure", space_id, subject_id=subject_id)
+    stage.by_root(space_id, "subjects.ensure", subject_id=subject_id)
     return draws.scope(stage, subject_id)
 
 
 def _write(stage: Stage, space_id: str, scope: Doc, text: str) -> None:
-    stage.ask(stage.roots[space_id], "records.create", space_id, kind="note", content={"text": text}, scope=scope)
+    stage.by_root(space_id, "records.create", kind="note", content={"text": text}, scope=scope)

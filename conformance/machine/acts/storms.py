@@ -34,7 +34,7 @@ def switch(stage: Stage, space_id: str, state: str) -> None:
     facts = stage.space(space_id).facts
     if facts["state"] == state:
         stem = "spaces.freeze" if state == fences.ACTIVE else "spaces.unfreeze"
-        stage.ask(stage.roots[space_id], stem, space_id, expected_revision=facts["revision"])
+        stage.by_root(space_id, stem, expected_revision=facts["revision"])
 
 
 def fence_and_try(stage: Stage) -> None:
@@ -54,7 +54,7 @@ def fence_and_try(stage: Stage) -> None:
     if stage.chance(0.4):
         syntheses.completed(stage, space_id, scope["subject_id"])
     waits = stage.chance(0.2) and _left_waiting(stage, space_id, scope)
-    stage.ask(stage.roots[space_id], "subjects.fence", space_id, **target, action=action)
+    stage.by_root(space_id, "subjects.fence", **target, action=action)
     for _ in range(TRIES):
         _try(stage, space_id, scope if stage.chance(0.8) else draws.scope(stage, scope["subject_id"]))
     if waits:
@@ -66,7 +66,7 @@ def _left_waiting(stage: Stage, space_id: str, scope: Doc) -> bool:
     if stage.duo.held or not (stage.alone and stage.bench.levers.has("hold")):
         return False
     switch(stage, space_id, fences.FROZEN)
-    _root(stage, space_id, "subjects.ensure", subject_id=scope["subject_id"])
+    stage.by_root(space_id, "subjects.ensure", subject_id=scope["subject_id"])
     syntheses.completed(stage, space_id, scope["subject_id"])
     stage.hold(True)
     _generation(stage, space_id, scope)
@@ -79,14 +79,10 @@ def _try(stage: Stage, space_id: str, scope: Doc) -> None:
     stage.pick(TRIED)(stage, space_id, scope)
 
 
-def _root(stage: Stage, space_id: str, stem: str, **members: Any) -> None:
-    stage.ask(stage.roots[space_id], stem, space_id, **members)
-
-
 def _material(stage: Stage, space_id: str, scope: Doc) -> None:
     stem = stage.pick(("records.create", "capture"))
     source = {"source_context_id": draws.context(stage)} if stage.chance(0.5) else {}
-    _root(stage, space_id, stem, kind="note", content={"text": "a"}, scope=scope, **source)
+    stage.by_root(space_id, stem, kind="note", content={"text": "a"}, scope=scope, **source)
 
 
 def _at(docs: list[Doc], member: str, scope: Doc) -> list[Doc]:
@@ -97,7 +93,8 @@ def _at(docs: list[Doc], member: str, scope: Doc) -> list[Doc]:
 def _record(stage: Stage, space_id: str, scope: Doc) -> None:
     found = [one for one in stage.space(space_id).records.of(scope["subject_id"]) if "tombstone" not in one]
     if not found:
-        return _material(stage, space_id, scope)
+        _material(stage, space_id, scope)
+        return
     one = stage.pick(_at(found, "scope", scope))
     expected = {"record_id": one["record_id"], "expected_revision": one["revision"]}
     other = {"subject_id": scope["subject_id"], **({} if stage.chance(0.3) else {"context_id": draws.context(stage)})}
@@ -108,19 +105,20 @@ def _record(stage: Stage, space_id: str, scope: Doc) -> None:
         ("records.promote", {"to_scope": other}),
     )
     stem, more = stage.pick(changes)
-    return _root(stage, space_id, stem, **expected, **more)
+    stage.by_root(space_id, stem, **expected, **more)
 
 
 def _candidate(stage: Stage, space_id: str, scope: Doc) -> None:
     found = [one for one in stage.space(space_id).candidates.of(scope["subject_id"]) if one["state"] == "pending"]
     if not found:
-        return _material(stage, space_id, scope)
+        _material(stage, space_id, scope)
+        return
     one = stage.pick(_at(found, "capture_scope", scope))
     expected = {"candidate_id": one["candidate_id"], "expected_revision": one["revision"]}
     decision = stage.pick(({"action": "promote", "kind": "note"}, {"action": "discard"}))
     decisions: tuple[tuple[str, Doc], ...] = (("candidates.dismiss", {}), ("candidates.review", {"decision": decision}))
     stem, more = stage.pick(decisions)
-    return _root(stage, space_id, stem, **expected, **more)
+    stage.by_root(space_id, stem, **expected, **more)
 
 
 def _subject(stage: Stage, space_id: str, scope: Doc) -> None:
@@ -132,13 +130,13 @@ def _subject(stage: Stage, space_id: str, scope: Doc) -> None:
         ("subjects.ensure", {"subject_id": scope["subject_id"]}),
         ("subjects.fence", {"target": target, "action": action, **expected}),
     ))  # fmt: skip
-    _root(stage, space_id, stem, **more)
+    stage.by_root(space_id, stem, **more)
 
 
 def _context(stage: Stage, space_id: str, scope: Doc) -> None:
     context_id = scope.get("context_id", draws.context(stage))
     target = {"type": "context", "context_id": context_id}
-    _root(stage, space_id, "subjects.fence", target=target, action=stage.pick(("fence", "unfence")))
+    stage.by_root(space_id, "subjects.fence", target=target, action=stage.pick(("fence", "unfence")))
 
 
 def _profile(stage: Stage, space_id: str, scope: Doc) -> None:
@@ -146,12 +144,12 @@ def _profile(stage: Stage, space_id: str, scope: Doc) -> None:
     found = stage.space(space_id).profiles.get((scope["subject_id"], kind))
     expected = None if found is None else found["revision"]
     members = {"subject_id": scope["subject_id"], "kind": kind, "content": {"text": "a"}, "expected_revision": expected}
-    _root(stage, space_id, "profile.update", **members)
+    stage.by_root(space_id, "profile.update", **members)
 
 
 def _generation(stage: Stage, space_id: str, scope: Doc) -> None:
     if "memory.reflections.generate" in stage.served:
-        _root(stage, space_id, "reflections.generate", selection=syntheses.over(stage, scope))
+        stage.by_root(space_id, "reflections.generate", selection=syntheses.over(stage, scope))
 
 
 def _reads(stage: Stage, space_id: str, scope: Doc) -> None:
@@ -174,14 +172,14 @@ def _grants(stage: Stage, space_id: str, _scope: Doc) -> None:
 
 def _export(stage: Stage, space_id: str, _scope: Doc) -> None:
     if "memory.exports.create" in stage.served:
-        _root(stage, space_id, "exports.create")
+        stage.by_root(space_id, "exports.create")
 
 
 def _switched_again(stage: Stage, space_id: str, _scope: Doc) -> None:
     """Freeze what is frozen, unfreeze what is not."""
     facts = stage.space(space_id).facts
     stem = "spaces.freeze" if facts["state"] == fences.FROZEN else "spaces.unfreeze"
-    _root(stage, space_id, stem, expected_revision=facts["revision"])
+    stage.by_root(space_id, stem, expected_revision=facts["revision"])
 
 
 TRIED: tuple[Try, ...] = (

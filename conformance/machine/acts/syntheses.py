@@ -39,7 +39,7 @@ def completed(stage: Stage, space_id: str, subject_id: str) -> None:
     for kind in stage.model.described["required_profile_kinds"]:
         if (subject_id, kind) not in stage.space(space_id).profiles:
             members = {"subject_id": subject_id, "kind": kind, "content": {"text": "a"}, "expected_revision": None}
-            stage.ask(stage.roots[space_id], "profile.update", space_id, **members)
+            stage.by_root(space_id, "profile.update", **members)
 
 
 def over(stage: Stage, scope: Doc) -> Doc:
@@ -79,7 +79,7 @@ def generate(stage: Stage) -> None:
 def _expected(stage: Stage, space_id: str, members: Doc) -> Doc:
     if stage.chance(0.2):
         return {"expected_state_digest": "0" * 64}
-    seen = stage.ask(stage.roots[space_id], "reflections.state", space_id, **members)
+    seen = stage.by_root(space_id, "reflections.state", **members)
     return {"expected_state_digest": seen.payload["state_digest"]} if seen.error is None else {}
 
 

@@ -160,7 +160,7 @@ def activate(stage: Stage) -> None:
 def _thaw(stage: Stage, space_id: str) -> None:
     facts = stage.space(space_id).facts
     if facts["state"] == fences.FROZEN:
-        stage.ask(stage.roots[space_id], "spaces.unfreeze", space_id, expected_revision=facts["revision"])
+        stage.by_root(space_id, "spaces.unfreeze", expected_revision=facts["revision"])
 
 
 def _has(space: Space, state: str) -> bool:
