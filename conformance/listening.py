@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from conformance.errors import TargetFault
 from conformance.exchange import CONTROL_PREFIX, Call, Reply
@@ -73,5 +74,10 @@ class Listening:
     def _hear(self, call: Call) -> None:
         if call.credential:
             self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
-        sent = [call.caller, call.op, sorted(call.flags), call.payload]
-        self._sum.update(json_text.written(sent, ordered=True).encode())
+        self._sum.update(f"{_address(call.caller, call.op, call.flags)}{call.text}".encode())
+
+
+@lru_cache(maxsize=1024)
+def _address(caller: str, op: str, flags: frozenset[str]) -> str:
+    """Write who calls what; a run does so in a few ways and many times."""
+    return json_text.written([caller, op, sorted(flags)])

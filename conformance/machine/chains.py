@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any
 
 from conformance.exchange import Reply
@@ -19,6 +20,10 @@ from conformance.oracle.state import Doc, Space
 from conformance.wire.bundle import instant
 from conformance.wire.canonical import canonical
 from conformance.wire.vocabulary import Code
+
+Mark = list[Any]
+Looked = tuple[str, Sequence[Space]]
+"""When a mark was taken, and of which spaces."""
 
 COMPUTED = frozenset({"stale"})
 """Members that are computed at a read: whether their change is one of the item is not said."""
@@ -38,7 +43,8 @@ class Chain:
     request: Doc
     taken: dict[str, None] = field(default_factory=dict)
     cursor: str = ""
-    mark: bytes = b""
+    mark: Mark = field(default_factory=list)
+    looked: Looked = ("", ())
     versions: tuple[int, ...] = ()
     dead: bool = False
     doubtful: bool = False
@@ -52,7 +58,7 @@ class Chains:
         self._duo = duo
         self._model = duo.model
         self.open: list[Chain] = []
-        self._order: dict[bytes, tuple[bytes, list[str]]] = {}
+        self._order: dict[bytes, tuple[list[Any], list[str]]] = {}
         self._root_pages_full: dict[str, bool] = {}
 
     # -- sending
@@ -98,19 +104,24 @@ class Chains:
         if not chain.cursor or chain.dead:
             return
         chain.doubtful = chain.doubtful or self._versions() != chain.versions
-        chain.dead = self._mark(chain) != chain.mark
+        looked = self._look(chain)
+        if not _is_same_look(looked, chain.looked):
+            chain.dead, chain.looked = self._mark(chain) != chain.mark, looked
 
     def _versions(self) -> tuple[int, ...]:
         return tuple(space.version for space in self._model.state.spaces.values())
 
-    def _mark(self, chain: Chain) -> bytes:
+    def _look(self, chain: Chain) -> Looked:
+        return self._model.now, self._spaces(chain)
+
+    def _mark(self, chain: Chain) -> Mark:
         """Give what a cursor must not outlive: the caller's effective grants, the unfiltered items, state and generation."""
         request = {name: value for name, value in chain.request.items() if name not in ("filter", "cognition_filter")}
         listed = self._model.listing(self._model.state, Asked(chain.actor.principal_id, chain.op, request))
         if isinstance(listed, Refusal):
-            return b"refused"
+            return []
         items = [{name: value for name, value in item.items() if name not in COMPUTED} for item in listed]
-        return canonical([items, [self._rights(chain, space) for space in self._spaces(chain)]])
+        return [items, [self._rights(chain, space) for space in self._spaces(chain)]]
 
     def _spaces(self, chain: Chain) -> list[Space]:
         spaces = self._model.state.spaces
@@ -220,8 +231,8 @@ class Chains:
         # items in the place of all, if alike ones, and may order them anew.
         asking = canonical([asked.caller, asked.op, chain.request])
         space = self._model.state.spaces.get(chain.request.get("space_id", ""))
-        state = canonical([whole, None if space is None else space.facts["authority_generation"]])
-        known, before = self._order.get(asking, (b"", []))
+        state = [whole, None if space is None else space.facts["authority_generation"]]
+        known, before = self._order.get(asking, ([], []))
         self._order[asking] = (state, names)
         shorter = min(len(before), len(names))
         if known == state and before[:shorter] != names[:shorter]:
@@ -238,8 +249,14 @@ class Chains:
 
     def _go_on(self, chain: Chain, payload: Doc) -> None:
         chain.cursor = payload.get("next_cursor", "")
-        chain.mark, chain.versions, chain.doubtful = b"", (), False
+        chain.mark, chain.looked, chain.versions, chain.doubtful = [], ("", ()), (), False
         if chain.cursor:
-            chain.mark, chain.versions = self._mark(chain), self._versions()
+            chain.mark, chain.looked, chain.versions = self._mark(chain), self._look(chain), self._versions()
             if chain not in self.open:
                 self.open.append(chain)
+
+
+def _is_same_look(one: Looked, other: Looked) -> bool:
+    """Say whether nothing can have changed between two looks: a space that is changed is another object."""
+    (now, spaces), (then, before) = one, other
+    return now == then and len(spaces) == len(before) and all(map(is_, spaces, before))

@@ -2,7 +2,7 @@
 
 Requests and answers pass through JSON text, so that neither side can see or change the other's objects and no value that
 JSON lacks gets through. A call that exceeds the deadline is interrupted by an interval timer where that is possible (the main
-thread of a POSIX process); elsewhere it is not bounded.
+thread of a POSIX process); elsewhere it is not bounded, nor where the provider takes the alarm's signal for itself.
 """
 
 from __future__ import annotations
@@ -50,9 +50,11 @@ class InProcess:
         self._provider = provider
         self._deadline = deadline
         self._made_loop: asyncio.AbstractEventLoop | None = None
+        self._bounded = False
 
     def send(self, call: Call) -> Reply:
         """Carry one call (see ``Shim``)."""
+        self._bound()
         with _alarm(self._deadline, call.op):
             answer = self._guarded(call)
             if inspect.isawaitable(answer):
@@ -77,6 +79,12 @@ class InProcess:
         if self._made_loop is not None:
             self._made_loop.close()
 
+    def _bound(self) -> None:
+        """Put the handler of the alarm, once: to put it, or to ask for it, at each call would cost more than many an answer."""
+        if not self._bounded and _in_main_thread():
+            signal.signal(signal.SIGALRM, _ring)
+            self._bounded = True
+
     @property
     def _loop(self) -> asyncio.AbstractEventLoop:
         if self._made_loop is None:
@@ -84,7 +92,7 @@ class InProcess:
         return self._made_loop
 
     def _guarded(self, call: Call) -> Any:
-        payload = _copied(call.payload)
+        payload = json_text.read(call.text, strict=False)
         try:
             if call.is_control:
                 return self._provider.control(call.op, payload)
@@ -131,10 +139,6 @@ async def _as_coroutine(answer: Awaitable[Any], op: str) -> Any:
         raise TargetFault(f"{op}: the provider raised {blame(error)}") from error
 
 
-def _copied(payload: Any) -> Any:
-    return json_text.read(json_text.written(payload), strict=False)
-
-
 def _through_json(answer: Any, op: str) -> Any:
     try:
         return json_text.read(json_text.written(answer, strict=True, limit=ANSWER_LIMIT))
@@ -149,22 +153,31 @@ def _through_json(answer: Any, op: str) -> Any:
 class _alarm:  # noqa: N801  (a context, named as it is read; a generator would cost as much as the timer)
     """Raises ``NoAnswer`` in the main thread where the context is open for too long."""
 
-    __slots__ = ("_before", "_op", "_rings", "_seconds")
+    __slots__ = ("_op", "_rings", "_seconds")
 
     def __init__(self, seconds: float, op: str) -> None:
         self._seconds = seconds
         self._op = op
 
     def __enter__(self) -> None:
-        self._rings = threading.get_ident() == threading.main_thread().ident
+        self._rings = _in_main_thread()
         if self._rings:
-            self._before = signal.signal(signal.SIGALRM, self._ring)
             signal.setitimer(signal.ITIMER_REAL, self._seconds)
 
-    def __exit__(self, *_error: object) -> None:
+    def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
         if self._rings:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
+        if isinstance(error, _Late):
+            raise NoAnswer(f"{self._op}: no answer within {self._seconds:g} s") from None
 
-    def _ring(self, _signum: int, _frame: object) -> None:
-        raise NoAnswer(f"{self._op}: no answer within {self._seconds:g} s")
+
+def _in_main_thread() -> bool:
+    return threading.get_ident() == threading.main_thread().ident
+
+
+class _Late(TargetFault):
+    """The alarm has rung."""
+
+
+def _ring(_signum: int, _frame: object) -> None:
+    raise _Late

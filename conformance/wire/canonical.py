@@ -15,7 +15,7 @@ from conformance.wire.json_text import pieces
 
 # The standard encoder, written in C, writes like RFC 8785: strings, literals and integers below 10**15, and names in the right
 # order where that of code points is that of UTF-16 (below the surrogates). Everything else takes the library's way.
-_PLAIN = re.compile(r'(?:[^"0-9]|"(?:[^"\\]|\\.)*+"|[0-9]{1,15}(?![0-9.eE]))*+')
+_PLAIN = re.compile(r'(?:[^"0-9]++|"(?:[^"\\]++|\\.)*+"|[0-9]{1,15}+(?![0-9.eE]))*+')
 _HIGH = re.compile(r"[\ud800-\U0010ffff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 

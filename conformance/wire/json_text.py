@@ -14,12 +14,12 @@ from typing import Any, Final, NoReturn
 
 _ENCODERS: Final = MappingProxyType(
     {
-        (ordered, strict): json.JSONEncoder(sort_keys=ordered, allow_nan=not strict)
+        (ordered, strict): json.JSONEncoder(check_circular=False, sort_keys=ordered, allow_nan=not strict)
         for ordered in (False, True)
         for strict in (False, True)
     }
 )
-"""Made once: ``json.dumps`` makes one a call."""
+"""Made once: ``json.dumps`` makes one a call. A value that holds itself is too deep for them, and then for the slow way."""
 
 Scalar = Callable[[Any], str]
 Names = Callable[[Mapping[str, Any]], Iterable[str]]
