@@ -41,7 +41,7 @@ class Tally:
 
 def _failure(reply: Reply) -> str:
     receipt = reply.payload.get("receipt")
-    failed = isinstance(receipt, Mapping) and receipt.get("state") == "failed" and isinstance(receipt.get("error"), Mapping)
+    failed = isinstance(receipt, dict) and receipt.get("state") == "failed" and isinstance(receipt.get("error"), dict)
     return str(receipt["error"].get("code", "")) if failed else ""
 
 

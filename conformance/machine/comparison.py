@@ -51,8 +51,6 @@ Table = Mapping[str, Comparator]
 
 def exact(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
     """Compare as JSON."""
-    if expected == seen and same(expected, seen):
-        return None
     return None if same(expected, seen) else _narrowed(expected, seen, pointer)
 
 
@@ -140,11 +138,11 @@ def document(table: Table) -> Comparator:
     """Make the comparator of an object whose members are compared by ``table``, and exactly where it names none."""
 
     def compare(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
-        if not isinstance(expected, Mapping) or not isinstance(seen, Mapping):
+        if not isinstance(expected, dict) or not isinstance(seen, dict):
             return exact(sight, expected, seen, pointer)
-        for name in expected.keys() | seen.keys():
-            if name not in expected or name not in seen:
-                return Difference(f"{pointer}/{name}", expected.get(name), seen.get(name))
+        if expected.keys() != seen.keys():
+            name = min(expected.keys() ^ seen.keys())
+            return Difference(f"{pointer}/{name}", expected.get(name), seen.get(name))
         for name, value in expected.items():
             found = table.get(name, exact)(sight, value, seen[name], f"{pointer}/{name}")
             if found is not None:

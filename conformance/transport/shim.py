@@ -6,7 +6,7 @@ and the provider is a ``TargetFault`` that names the call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from conformance.errors import TargetFault
@@ -44,17 +44,17 @@ def read_answer(op: str, answer: Any) -> Reply:
 
     Raises ``TargetFault`` naming ``op`` for every other shape.
     """
-    if not isinstance(answer, Mapping):
+    if not isinstance(answer, dict):
         raise TargetFault(f"{op}: the answer is no JSON object but {type(answer).__name__}")
     if ("payload" in answer) == ("error" in answer):
         raise TargetFault(f"{op}: an answer has exactly one of 'payload' and 'error'; this one has {sorted(map(str, answer))}")
     if "payload" in answer:
-        if not isinstance(answer["payload"], Mapping):
+        if not isinstance(answer["payload"], dict):
             raise TargetFault(f"{op}: 'payload' is no JSON object but {type(answer['payload']).__name__}")
         if "error" in answer["payload"]:
             raise TargetFault(f"{op}: a success body with an 'error' member is success and error both")
         return Reply(payload=answer["payload"])
     error = answer["error"]
-    if not isinstance(error, Mapping) or not isinstance(error.get("code"), str):
+    if not isinstance(error, dict) or not isinstance(error.get("code"), str):
         raise TargetFault(f"{op}: 'error' is no object with a string 'code'")
     return Reply(error=error)

@@ -75,6 +75,8 @@ def same(left: Any, right: Any) -> bool:
 
     Never raises: it takes unpaired surrogates, any depth, and numbers beyond a double. A NaN equals a NaN, so that an echo does.
     """
+    if isinstance(left, str):
+        return isinstance(right, str) and left == right
     todo = [(left, right)]
     while todo:
         a, b = todo.pop()

@@ -290,7 +290,7 @@ def main() -> int:
     """Measure, write, and say which bars are kept."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5.0, help="of processor time for each way")
-    parser.add_argument("--rules", default="R007,R016,R023")
+    parser.add_argument("--rules", default="R007,R014,R016,R022,R023,R027")
     parser.add_argument("--to", type=Path, default=RESULTS)
     options = parser.parse_args()
     seconds = options.seconds
