@@ -86,13 +86,18 @@ class Exercise(NamedTuple):
 
 @dataclass(slots=True)
 class Trace:
-    """The exchanges of one world, oldest first."""
+    """The exchanges of one world, oldest first; of a long one that was forgotten, the latest."""
 
     exchanges: list[Exchange] = field(default_factory=list)
 
     def add(self, exchange: Exchange) -> None:
         """Record one exchange."""
         self.exchanges.append(exchange)
+
+    def forget_all_but(self, latest: int) -> None:
+        """Keep the latest exchanges alone; nothing happens until there are twice as many."""
+        if len(self.exchanges) > 2 * latest:
+            del self.exchanges[:-latest]
 
     def __iter__(self) -> Iterator[Exchange]:
         return iter(self.exchanges)

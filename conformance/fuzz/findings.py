@@ -70,7 +70,7 @@ class Finding:
         rule, op, reason = disagreement.key
         return cls(
             f"MEM-{rule}", op, reason, disagreement.what, disagreement.expected, disagreement.seen, disagreement.pointer,
-            played.legs, len(played.exchanges),
+            played.legs, played.share.calls,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.exchange import Exchange
+from conformance.histories import MOST_EVENTS
 from conformance.machine import coverage
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.stage import Stage
@@ -21,7 +22,7 @@ REVISED = {"record": "record_id", "candidate": "candidate_id"}
 
 
 class Ledger:
-    """What the answers of an episode have said so far. ``check`` reads on from where it stopped."""
+    """What the answers of an episode have said so far. ``check`` reads on from where it stopped, and keeps the trace short."""
 
     def __init__(self) -> None:
         self._read = 0
@@ -33,12 +34,13 @@ class Ledger:
 
     def check(self, stage: Stage) -> None:
         """Read what was answered since the last time. Raises ``Disagreement``."""
-        exchanges = stage.world.trace.exchanges
-        for exchange in exchanges[self._read :]:
+        trace = stage.world.trace
+        for exchange in trace.exchanges[self._read :]:
             if exchange.reply.error is None:
                 self._answer(exchange)
                 self._closure(stage, exchange)
-        self._read = len(exchanges)
+        trace.forget_all_but(MOST_EVENTS)
+        self._read = len(trace)
 
     def _answer(self, exchange: Exchange) -> None:
         payload, op = exchange.reply.payload, exchange.call.op

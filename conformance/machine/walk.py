@@ -68,7 +68,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Played:
-    """What came of an episode: its calls in order, where the time went, and the disagreement that ended it, or None.
+    """What came of an episode: its latest calls in order, where the time went, and the disagreement that ended it, or None.
 
     ``legs`` are those that were played, the last as far as it went.
     """
