@@ -9,6 +9,7 @@ reached a point that the root of its chain lacked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -104,15 +105,20 @@ def require_closed(grants: Sequence[Doc], root: str) -> None:
     The root's own is its oldest grant, which it has from the beginning. All other grants count, the revoked too: what they once
     authorised was issued.
     """
-    universe = Universe(grants)
     own = [grant for grant in grants if grant["grantee_id"] == root and grant["issuer_id"] == root]
     if not own:
         return
-    first = min(own, key=lambda grant: instant(grant["created_at"]))
-    reach = universe.points(first)
+    first = shape_of(min(own, key=lambda grant: instant(grant["created_at"])))
     for grant in grants:
-        beyond = universe.points(grant) - reach
-        if beyond:
-            raise Disagreement(
-                "R011", OP, Kind.STATE, reason="beyond the root of the chain", expected=None, seen=Point(*min(beyond))._asdict()
-            )
+        beyond = _beyond(first, shape_of(grant))
+        if beyond is not None:
+            raise Disagreement("R011", OP, Kind.STATE, reason="beyond the root of the chain", expected=None, seen=beyond._asdict())
+
+
+@lru_cache(maxsize=4096)
+def _beyond(first: GrantShape, shape: GrantShape) -> Point | None:
+    """Give a point of a shape that another lacks, or None; the names of these two are all that it takes to tell them apart."""
+    own, other = first.members(), shape.members()
+    universe = Universe([own, other])
+    beyond = universe.points(other) - universe.points(own)
+    return Point(*min(beyond)) if beyond else None
