@@ -112,7 +112,9 @@ def require_closed(grants: Sequence[Doc], root: str) -> None:
     for grant in grants:
         beyond = _beyond(first, shape_of(grant))
         if beyond is not None:
-            raise Disagreement("R011", OP, Kind.STATE, reason="beyond the root of the chain", expected=None, seen=beyond._asdict())
+            raise Disagreement(
+                "R011", OP, Kind.STATE, reason="beyond the root of the chain", expected=None, seen=beyond._asdict()
+            )
 
 
 @lru_cache(maxsize=4096)
