@@ -10,12 +10,12 @@ import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from types import MappingProxyType
 from typing import NoReturn
 
 from conformance.errors import BadInput, BadUsage
 from conformance.install import check_install
+from conformance.release import version
 
 PROGRAM = "memory-conformance"
 USAGE_ERROR = 3
@@ -165,7 +165,7 @@ def _general() -> Parser:
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", nargs="?", help="one of the commands below")
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {metadata.version(PROGRAM)}")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {version()}")
     return parser
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from importlib import metadata
 
 from conformance.check import Check
 from conformance.counterexample import Counterexample
@@ -11,11 +10,11 @@ from conformance.counterexamples import SECONDS, About, Maker
 from conformance.histories import History
 from conformance.judging import Judgement
 from conformance.rehearsal import Stage
+from conformance.release import version
 from conformance.target import DEFAULT_TARGET, Opened, open_target
 from conformance.verdict import Verdict
 from conformance.wire.bundle import Bundle
 
-DISTRIBUTION = "memory-conformance"
 SECONDS_IN_ALL = 60.0
 """A provider that fails everything is not reduced for hours; what is found first is reduced first."""
 
@@ -41,7 +40,7 @@ class Finder:
             judged.reason,
             check.check_id,
             check.sentence,
-            metadata.version(DISTRIBUTION),
+            version(),
             self._seed,
             self._profile,
         )

@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,6 +33,7 @@ from conformance.playback import Playback
 from conformance.profiles import DEFAULT_PROFILE, DEFAULT_SEED
 from conformance.recorder import Recorder
 from conformance.recording import Header, assemble, facts_to_json
+from conformance.release import DISTRIBUTION, version
 from conformance.secrets import of_route, shown_target
 from conformance.sources import engine, sources
 from conformance.spreading import Spreading
@@ -43,7 +43,6 @@ from conformance.watching import Together, Watcher
 from conformance.weights import cache
 from conformance.wire.bundle import Bundle, load
 
-DISTRIBUTION = "memory-conformance"
 NO_MODULE = "there is no module of this rule yet"
 NOT_CHOSEN = "the rule was not chosen"
 _INI = Path(__file__).with_name("checks.ini")
@@ -222,7 +221,7 @@ def _not_offered(order: Order) -> tuple[RuleResult, ...]:
 
 def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
     return RunFacts(
-        suite=metadata.version(DISTRIBUTION),
+        suite=version(),
         bundle=bundle.digest,
         target=shown_target(order.target),
         provider="" if facts is None else f"{facts.name} {facts.version}".strip(),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,9 @@ from conformance.envelope import BadEnvelope, key_id, opened
 from conformance.errors import BadInput
 from conformance.ledger import ledger_digest
 from conformance.recording import read_header
+from conformance.release import version
 from conformance.requirements import frozen, sets_digest
-from conformance.runner import DISTRIBUTION, Order, run
+from conformance.runner import Order, run
 from conformance.sources import engine, sources
 from conformance.verdict import RunResult, Verdict
 from conformance.watching import Watcher
@@ -60,7 +60,7 @@ def verify(given: Given, watcher: Watcher | None = None) -> Iterator[str]:
     claim = _claim(given)
     facts = claim.facts
     yield f"signed by {key_id(given.key)[:16]}…"
-    _same("suite version", facts["suite"], metadata.version(DISTRIBUTION))
+    _same("suite version", facts["suite"], version())
     bundle = load(given.schemas)
     for name, here in (
         ("suite", sources()),

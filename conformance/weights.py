@@ -15,14 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from conformance.release import DISTRIBUTION
 from conformance.verdict import RunResult
-
-FOLDER = "memory-conformance"
 
 
 def cache() -> Path:
     """Return where things are kept that may be lost: not the directory that the command is called in."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / FOLDER
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / DISTRIBUTION
 
 
 def weights_of(result: RunResult) -> dict[str, float]:

@@ -16,7 +16,6 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from typing import Any
 
 import distributed
@@ -26,11 +25,12 @@ from conformance.commands.here import find_modules_here
 from conformance.errors import BadInput, TargetFault, blame
 from conformance.fuzz.corpus import Corpus, Entry
 from conformance.fuzz.crew import Look, Outcome, interruption
-from conformance.fuzz.findings import DISTRIBUTION, Finding, Key, Reducer
+from conformance.fuzz.findings import Finding, Key, Reducer
 from conformance.fuzz.order import SHARD, Order
 from conformance.fuzz.work import News, Worker
 from conformance.listening import Listening
 from conformance.machine.walk import Plan, play
+from conformance.release import DISTRIBUTION, version
 from conformance.target import open_target
 from conformance.wire.bundle import load
 
@@ -120,11 +120,6 @@ class _Stop:
         return self._set
 
 
-def suite() -> str:
-    """Give the version of the suite on a worker."""
-    return metadata.version(DISTRIBUTION)
-
-
 # -- where the campaign is led
 
 
@@ -157,14 +152,14 @@ def _threads(client: Any, address: str) -> int:
     """Count the threads of all workers. Raises ``BadInput`` where there is none, or one of them has another suite."""
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-        versions = client.run(suite)
+        versions = client.run(version)
     except TimeoutError as error:
         raise BadInput(f"{address}: the scheduler has no workers.") from error
     except Exception as error:
         raise BadInput(f"{address}: memory-conformance cannot be used on the workers: {blame(error)}.") from error
-    for worker, version in versions.items():
-        if version != suite():
-            raise BadInput(f"{worker}: the worker has memory-conformance {version}, here is {suite()}.")
+    for worker, theirs in versions.items():
+        if theirs != version():
+            raise BadInput(f"{worker}: the worker has memory-conformance {theirs}, here is {version()}.")
     return sum(client.nthreads().values())
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from conformance.histories import History
 from conformance.machine.disagreement import Disagreement
 from conformance.machine.walk import Leg, Played
 from conformance.rehearsal import Stage
+from conformance.release import version
 from conformance.target import DEFAULT_TARGET, Opened, open_target
 from conformance.verdict import Failure
 from conformance.wire.bundle import Bundle
 
-DISTRIBUTION = "memory-conformance"
 SECONDS = 12.0
 TRIES = 600
 
@@ -159,4 +158,4 @@ class Reducer:
         return Failure(finding.what, expected, finding.seen, finding.pointer)
 
     def _about(self, finding: Finding) -> About:
-        return About(rule=finding.rule, what=finding.what, suite=metadata.version(DISTRIBUTION), seed=self._seed)
+        return About(rule=finding.rule, what=finding.what, suite=version(), seed=self._seed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from conformance.gate.conventions import conventions
 from conformance.gate.points import Point
 from conformance.gate.reachability import Reach, reachability
 from conformance.gate.revisions import located
+from conformance.release import version
 from conformance.wire import bundle as wire
 from conformance.wire.bundle import Bundle, load
 from conformance.wire.documents import SCHEMA_FILES, check_documents, read_json
@@ -44,7 +44,7 @@ class Checked:
         """Return everything as a JSON object (``reports/schema/schema-check.schema.json``)."""
         return {
             "format": FORMAT,
-            "suite": metadata.version("memory-conformance"),
+            "suite": version(),
             "origin": self.origin,
             "digest": self.digest,
             "exit_code": self.exit_code(),

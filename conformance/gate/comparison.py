@@ -6,7 +6,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import metadata
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
@@ -19,6 +18,7 @@ from conformance.gate.outcome import Comparison, Direction, Evidence, Finding, P
 from conformance.gate.sides import NEW, OLD, Ground, Side, place_of
 from conformance.gate.table_changes import table_changes
 from conformance.gate.versions import stepped
+from conformance.release import version
 from conformance.wire.bundle import Bundle
 
 READER = "reader"
@@ -47,7 +47,7 @@ def compare(old: Bundle, new: Bundle, policy: Policy) -> Comparison:
         old={"origin": old.origin, "digest": old.digest},
         new={"origin": new.origin, "digest": new.digest},
         policy=policy,
-        suite=metadata.version("memory-conformance"),
+        suite=version(),
         types=(*changed, *_shelves(old, new)),
         unchanged=len(kin) - len(changed),
         tables=tuple(table_changes(old, new, tolerant=policy.tolerant)),
