@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.exchange import Exchange
-from conformance.histories import MOST_EVENTS
 from conformance.machine import coverage
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.stage import Stage
@@ -18,6 +17,7 @@ from conformance.machine.stage import Stage
 Doc = Mapping[str, Any]
 ACTIVATE = "memory.imports.activate"
 LIST = "memory.grants.list"
+KEPT_EXCHANGES = 500
 REVISED = {"record": "record_id", "candidate": "candidate_id"}
 
 
@@ -39,7 +39,7 @@ class Ledger:
             if exchange.reply.error is None:
                 self._answer(exchange)
                 self._closure(stage, exchange)
-        trace.forget_all_but(MOST_EVENTS)
+        trace.forget_all_but(KEPT_EXCHANGES)
         self._read = len(trace)
 
     def _answer(self, exchange: Exchange) -> None:
