@@ -67,6 +67,8 @@ class Bench:
 
     def require(self, flag: Flag) -> None:
         """End the check NOT_APPLICABLE where the target does not declare ``flag``."""
+        if flag not in self.bundle.flags:
+            raise NotApplicable(f"the contract of this run has no flag {flag}")
         if not self.declares(flag):
             raise NotApplicable(f"the target does not declare {self.bundle.flag(flag)}")
 

@@ -127,7 +127,10 @@ class Comparison:
         """Say whether both outcomes conform, as far as the check did not want one of them."""
         if self._wanted and model.outcome in self._wanted and target.outcome not in self._wanted:
             return False
-        code = self._bundle.code
+
+        def code(symbol: Code) -> str:
+            return self._bundle.answered(symbol).code
+
         both = {target.outcome, model.outcome}
         if any(both <= {code(symbol), code(other)} for symbol, other in freedom.EITHER.items()):
             return True

@@ -100,7 +100,7 @@ class Dispatcher:
 
 def rejection(bundle: Bundle, symbol: Code, **details: Any) -> MemoryRejected:
     """Make the refusal of the dispatch layer, with the retry class of the table."""
-    row = bundle.errors[symbol]
+    row = bundle.answered(symbol)
     return MemoryRejected(row.code, MESSAGES[symbol], {**details, "retry": row.retry})
 
 

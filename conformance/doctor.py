@@ -14,7 +14,6 @@ from conformance.expect import CheckFailed, Inconclusive
 from conformance.levers import Facts
 from conformance.target import Opened
 from conformance.wire.bundle import Bundle, Operation
-from conformance.wire.vocabulary import Flag
 
 BASIC = ("describe", "spaces.list", "subjects.ensure", "grants.list", "capture", "records.create", "records.get", "recall")
 
@@ -98,7 +97,7 @@ def _lacks(opened: Opened, bundle: Bundle, restarts: bool) -> Iterator[Lack]:
     for name, (effect, remedy) in _CONTROLS.items():
         if name not in has and not (name in _IN_FILE and (opened.logins if name == "principal" else opened.homes)):
             yield Lack(f"control.{name}", effect, remedy)
-    for flag in Flag:
+    for flag in bundle.flags:
         if bundle.flag(flag) not in opened.facts.flags:
             yield Lack(
                 bundle.flag(flag), "its rules are NOT_APPLICABLE; that it is refused is checked", "declare it once it is served"

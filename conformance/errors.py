@@ -32,6 +32,10 @@ class CannotTravel(unittest.SkipTest):
     """
 
 
+class NotInContract(unittest.SkipTest):
+    """The contract of this run has no such error code: what asks for it is not applicable. A ``SkipTest`` as the one above is."""
+
+
 class NotOffered(Exception):
     """The target is an adapter that offers no memory family (harness.md, ``as_memory``): no rule is applicable to it."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis.errors import Flaky
 
-from conformance.errors import CannotTravel, TargetFault, blame
+from conformance.errors import CannotTravel, NotInContract, TargetFault, blame
 from conformance.expect import CheckFailed, Inconclusive, NotApplicable
 from conformance.redaction import LEVELS_SHOWN
 from conformance.verdict import Failure, Verdict
@@ -53,7 +53,7 @@ def judge(error: BaseException) -> Judgement:
                 return Judgement(found.verdict, str(found))
             case Inconclusive():
                 return Judgement(Verdict.INCONCLUSIVE, str(found))
-            case CannotTravel() | NotApplicable():
+            case CannotTravel() | NotInContract() | NotApplicable():
                 return Judgement(Verdict.NOT_APPLICABLE, str(found))
     return Judgement(Verdict.SUITE_ERROR, f"the suite's own code failed: {blame(error)}")
 

@@ -204,7 +204,13 @@ def _judged(result: RunResult, rule: str) -> tuple[Outcome, str, str]:
             return Outcome.BROKEN, check.check_id, check.reason
     if result.trouble or not checks:
         return Outcome.BROKEN, "", "; ".join(result.trouble) or "no check was run"
-    return Outcome.SURVIVED, "", ""
+    return Outcome.SURVIVED, "", _left_out(checks)
+
+
+def _left_out(checks: Sequence[CheckResult]) -> str:
+    """Say why checks of a rule that nothing broke were not applicable or not conclusive, each reason once."""
+    silent = [check for check in checks if check.verdict in (Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE)]
+    return "; ".join(dict.fromkeys(f"{check.verdict}: {check.reason}" for check in silent))
 
 
 def _saw_it_broken(check: CheckResult) -> bool:

@@ -134,6 +134,8 @@ class Race:
         found = linearized(self.entries, self.start, step, BUDGET)
         if found.ending is Ending.UNDECIDED:
             raise Inconclusive(f"{self.what}: the orders of {len(self.entries)} calls are too many to try")
+        if found.ending is not Ending.LINEARIZABLE:
+            self.world.bundle.need(*_asked_for(self.entries))
         possible = [self.told[number] for number in found.order if number < len(self.told)]
         self.world.expect(
             found.ending is Ending.LINEARIZABLE,
@@ -150,6 +152,12 @@ class Race:
             return Seen(revision=revision, value=value)
         receipt: Mapping[str, Any] = reply.payload["receipt"]
         return Seen(revision=receipt["affected"][0]["revision"], receipt=receipt["receipt_id"])
+
+
+def _asked_for(entries: Sequence[Entry[Asked, Seen]]) -> list[Code]:
+    """Return the codes that may refuse one of the calls."""
+    bars = [entry.asked.bar for entry in entries if isinstance(entry.asked, Change)]
+    return [Code.KEY_REUSED, Code.REVISION_STALE, Code.REVISION_AHEAD, *bars]
 
 
 def _said(call: Call) -> str:

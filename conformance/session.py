@@ -156,6 +156,8 @@ def requirements(check: Check, bench: Bench) -> None:
     ``CheckFailed`` where it is not. Raises ``Inconclusive`` for a lacking control.
     """
     for flag in check.flags:
+        if flag not in bench.bundle.flags:
+            bench.require(flag)
         if not bench.declares(flag):
             REFUSALS[flag](bench, flag)
             raise NotApplicable(f"the target does not declare {bench.bundle.flag(flag)}; its refusal was checked instead")

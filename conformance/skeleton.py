@@ -52,5 +52,5 @@ def _words(language: Language, bundle: Bundle) -> Mapping[str, str]:
         "COMMAND": language.command,
         "OPERATIONS": json.dumps(operations, indent=4),
         **{flag.name: bundle.flag(flag) for flag in Flag},
-        **{code.name: bundle.code(code) for code in Code},
+        **{code.name: bundle.answered(code).code for code in Code},
     }

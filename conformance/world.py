@@ -163,11 +163,17 @@ class World:
         reason: Reason | None = None,
         field: Field | None = None,
     ) -> Mapping[str, Any]:
-        """Expect a refusal with one of ``codes``, and with the reason and field that the contract names. Returns the envelope."""
-        wanted = [self.bundle.code(code) for code in codes]
+        """Expect a refusal with one of ``codes``, and with the reason and field that the contract names. Returns the envelope.
+
+        Raises ``NotInContract`` where this run's contract lacks all of the codes, and where it lacks one of them and none of the
+        others is answered.
+        """
+        wanted = [self.bundle.code(code) for code in codes if code in self.bundle.errors] or [self.bundle.code(codes[0])]
         if reply.error is None:
             self.expect(False, f"{call.op}: {call.caller} was given what must be refused", expected=wanted, seen=reply.payload)
             raise AssertionError
+        if reply.code not in wanted:
+            self.bundle.need(*codes)
         self.expect(
             reply.code in wanted, f"{call.op}: refused for another reason", expected=wanted, seen=reply.error, pointer="/code"
         )

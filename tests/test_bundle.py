@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance.errors import BadBundle
+from conformance.errors import BadBundle, NotInContract
 from conformance.wire import bundle as wire
-from conformance.wire.bundle import Need, load
+from conformance.wire.bundle import Bundle, Need, load
+from conformance.wire.tables import read_tables
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
 
 PACKAGED = Path(wire.__file__).parent
@@ -23,6 +24,13 @@ REFS = sorted(
 )
 RECORD = BUNDLE.model("RetainedRecord")
 RECORD_EXAMPLE = BUNDLE.documents[RECORD.ref]["examples"][0]
+
+
+def with_codes(keep: Callable[[str], bool]) -> Bundle:
+    """Return the packaged bundle with only some rows of errors, by their symbols."""
+    operations, errors = (json.loads((PACKAGED / f"{name}.json").read_text("utf-8")) for name in ("operations", "errors"))
+    errors["codes"] = [row for row in errors["codes"] if keep(row["symbol"])]
+    return Bundle("edited", BUNDLE.documents, read_tables(operations, errors), [operations, errors])
 
 
 def nested(depth: int, kind: type = list) -> Any:
@@ -49,7 +57,7 @@ def edit(path: Path, change: Callable[[Any], object]) -> None:
 class TestContents:
     def test_the_tables_and_the_vocabulary_name_the_same_symbols(self) -> None:
         assert set(BUNDLE.errors) == set(Code)
-        assert BUNDLE.further_codes == ()
+        assert BUNDLE.further_codes == {}
         assert {BUNDLE.symbol(BUNDLE.code(code)) for code in Code} == set(Code)
         assert {BUNDLE.flag_symbol(BUNDLE.flag(flag)) for flag in Flag} == set(Flag)
         assert len({BUNDLE.reason(reason) for reason in Reason}) == len(Reason)
@@ -130,6 +138,47 @@ class TestOtherDirectories:
         assert other.symbol("BAD_VALUE") is Code.INVALID_VALUE
         assert other.digest != BUNDLE.digest
 
+    @pytest.mark.parametrize("gone", Code)
+    def test_a_contract_may_lack_a_code(self, gone: Code) -> None:
+        other = with_codes(lambda symbol: symbol != gone)
+        assert {*other.errors} == {*Code} - {gone}
+        with pytest.raises(NotInContract, match=f"no error code for {gone}$"):
+            other.code(gone)
+        assert other.answered(gone).symbol in {*other.errors} - {Code.INTERNAL}
+        assert all(other.answered(code) is row for code, row in other.errors.items())
+
+    @pytest.mark.parametrize("left", Code)
+    def test_a_contract_of_one_code(self, left: Code) -> None:
+        other = with_codes(lambda symbol: symbol == left)
+        assert {other.answered(code).symbol for code in Code} == {left}
+
+    @pytest.mark.parametrize("flag", [flag for flag in Flag if flag is not Flag.CORE])
+    def test_a_contract_may_lack_a_flag_that_nothing_needs(self, copied: Path, flag: Flag) -> None:
+        def without(table: Any) -> None:
+            del table["flags"][flag]
+            table["operations"] = [
+                {**row, "takes_cognition_filter": row["takes_cognition_filter"] and flag is not Flag.COGNITION}
+                for row in table["operations"]
+                if row["flag"] != flag
+            ]
+
+        edit(copied / "operations.json", without)
+        other = load(copied)
+        assert {*other.flags} == {*Flag} - {flag}
+        assert other.flag_symbol(other.flag(flag)) is None
+        assert other.implied(flag) == ()
+
+    def test_a_listing_of_codes_that_is_that_of_the_table(self, copied: Path) -> None:
+        codes = [row.code for row in BUNDLE.errors.values()]
+        shelf = {"definitions": {"A": {"enum": codes[:9]}, "B": {"oneOf": [{"const": code} for code in codes[9:]]}}}
+        parts = {"anyOf": [{"$ref": "#/definitions/A"}, {"$ref": "#/definitions/B"}], "not": {"enum": ["X"]}}
+        edit(copied / ENVELOPE, lambda one: one.update(shelf))
+        edit(copied / ENVELOPE, lambda one: one["properties"].update(code={"type": "string", "allOf": [parts, {"minLength": 1}]}))
+        load(copied)
+        edit(copied / ENVELOPE, lambda one: one["definitions"]["A"]["enum"].pop())
+        with pytest.raises(BadBundle, match=f"^errors.json: /codes: the schema ErrorEnvelope admits no code {codes[8]}.$"):
+            load(copied)
+
     def test_another_prefix_and_other_file_names_will_do(self, copied: Path) -> None:
         for path in copied.rglob("*.schema.json"):
             text = path.read_text("utf-8").replace("https://spoke42.invalid/schemas/", "https://example.invalid/v2/")
@@ -154,6 +203,7 @@ def _put(*path: Any, value: Any) -> Callable[[Any], None]:
     return change
 
 
+ENVELOPE = "common/error-envelope.schema.json"
 SPACE, RECORD_FILE = "data/memory-space.schema.json", "data/memory-record.schema.json"
 BROKEN: list[tuple[str, Callable[[Any], Any], str]] = [
     (SPACE, lambda one: one.pop("$id"), "/$id: the document has no $id."),
@@ -198,7 +248,10 @@ BROKEN: list[tuple[str, Callable[[Any], Any], str]] = [
     ),
     ("errors.json", _put("codes", 5, "retry", value="sometimes"), "/codes/5/retry: 'sometimes' is not one of"),
     ("errors.json", _put("codes", 5, "code", value="NOT_FOUND"), "/codes: NOT_FOUND stands there 2 times."),
-    ("errors.json", lambda one: one["codes"].pop(5), "/codes: no row for invalid_value."),
+    ("errors.json", lambda one: one.update(codes=[]), "/codes: no row has a symbol that is known, such as not_found."),
+    ("errors.json", lambda one: one["codes"][5].update(operations=[]), "/codes/5: Additional properties are not allowed"),
+    ("operations.json", lambda one: one["flags"].pop("transfer"), "/operations/"),
+    (ENVELOPE, _put("properties", "code", "enum", value=["X", "NOT_FOUND"]), "/properties/code: errors.json has no row for X."),
     ("errors.json", _put("codes", 5, "symbol", value="not_found"), "/codes: not_found stands there 2 times."),
     ("errors.json", _put("reasons", value=[]), "/reasons: [] is not of type 'object'."),
     ("errors.json", _put("fields", "cognition", value=""), "/fields/cognition: '' should be non-empty."),

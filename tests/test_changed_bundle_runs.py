@@ -19,6 +19,7 @@ from tests.changed_bundles import changed_bundle, member
 
 MOOD = member("mood", {"type": "string", "maxLength": 9})
 DISMISS = "memory.candidates.dismiss"
+SUBJECT = "memory.subjects.get"
 KEEPS = "MEM-R001.an_object_keeps_what_its_request_says_of_it"
 COMES_BACK = "MEM-R001.a_content_comes_back_with_every_member"
 
@@ -105,6 +106,43 @@ class TestRenamed:
         assert all(code.startswith("X_") for code in codes)
 
 
+class TestCodeGone:
+    """What asks for a code that is gone is not applicable; all else is judged as before."""
+
+    @pytest.mark.parametrize(
+        ("code", "rules"),
+        [("not_found", ("R008", "R012", "R016")), ("revision_stale", ("R016", "R027")), ("malformed_request", ("R002", "R004"))],
+    )
+    def test_a_run_goes_to_its_end(self, tmp_path: Path, code: str, rules: tuple[str, ...]) -> None:
+        result = ran(without_code(tmp_path / "new", code), *rules)
+        told = {check.reason for check in result.checks if check.verdict is Verdict.NOT_APPLICABLE}
+        assert told == {f"the contract of this run has no error code for {code}"}
+        assert {*verdicts(result).values()} <= {Verdict.PASS, Verdict.NOT_APPLICABLE}
+        assert result.verdict is Verdict.PASS
+
+    def test_no_other_refusal_stands_for_a_success(self, tmp_path: Path) -> None:
+        """What must be refused and is not is a failure where one of the codes is left."""
+        directory = without_code(tmp_path / "new", "not_found")
+        (trial,) = trials(["r010_shared_read_writes"], [], profile="quick", seed=0, schemas=directory)
+        assert attempt(trial).outcome is Outcome.KILLED
+
+    def test_a_flag_that_is_gone(self, tmp_path: Path) -> None:
+        def edit(table: Any) -> None:
+            table["operations"] = [row for row in table["operations"] if row["flag"] != "reflection"]
+            del table["flags"]["reflection"]
+
+        result = ran(str(changed_bundle(tmp_path / "new", {"operations": edit})), "R002", "R024", "R026", profile="quick")
+        assert result.verdict is Verdict.PASS, [(check.check_id, check.reason) for check in result.checks if check.reason]
+        assert "the contract of this run has no flag reflection" in {check.reason for check in result.checks}
+
+
+def without_code(directory: Path, code: str) -> str:
+    def edit(table: Any) -> None:
+        table["codes"] = [row for row in table["codes"] if row["symbol"] != code]
+
+    return str(changed_bundle(directory, {"errors": edit}))
+
+
 class TestFaults:
     NAME = "r001_read_drops_extensions"
 
@@ -114,17 +152,19 @@ class TestFaults:
 
     def test_a_fault_that_no_longer_bites_is_told(self, tmp_path: Path) -> None:
         """Without subjects.get nobody can see that its answer lacks the kind."""
-        directory = without_operation(tmp_path / "new", "memory.subjects.get")
+        directory = without_operation(tmp_path / "new", SUBJECT)
         with opened("packaged") as old, opened(directory) as new:
             less, unknown = killed_less(old, new, 1, ["r001_subject_without_its_kind"])
-        assert (less, unknown) == (["r001_subject_without_its_kind (MEM-R001): survived"], [])
+        why = f"NOT_APPLICABLE: the contract of this run has no operation {SUBJECT}; {KEEPS} found it by packaged"
+        assert (less, unknown) == ([f"r001_subject_without_its_kind (MEM-R001): survived ({why.replace('; ', '); ', 1)}"], [])
 
     def test_the_matrix_is_run_by_another_bundle(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        directory = without_operation(tmp_path / "new", "memory.subjects.get")
+        directory = without_operation(tmp_path / "new", SUBJECT)
         asked = ["faults", "--kill-matrix", "--only", "r001_subject_without_its_kind", "-n", "1"]
         assert main([*asked, "--schemas", directory, "--json", str(tmp_path / "new.json")]) == 1
         (cell,) = json.loads((tmp_path / "new.json").read_text("utf-8"))["cells"]
-        assert cell["outcome"] == "survived"
+        assert (cell["outcome"], cell["check_id"]) == ("survived", "")
+        assert cell["reason"] == f"NOT_APPLICABLE: the contract of this run has no operation {SUBJECT}"
         capsys.readouterr()
         for wrong in (["--schemas", str(tmp_path / "nowhere")], ["--json", str(tmp_path)]):
             assert main([*asked, *wrong]) == 3

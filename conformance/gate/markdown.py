@@ -54,7 +54,9 @@ def _evidence(change: TypeChange) -> str:
 
 
 def _witnesses(found: Comparison) -> Iterator[str]:
-    told = [(change.title, one) for change in found.types for one in change.findings if one.severity is Severity.BREAKING]
+    rows = [(one.old_at, one) for one in found.tables if one.direction is not None]
+    types = [(change.title, one) for change in found.types for one in change.findings]
+    told = [(title, one) for title, one in (*rows, *types) if one.severity is Severity.BREAKING]
     if not told:
         return
     yield from ("<details><summary>Witnesses of what breaks</summary>", "")

@@ -47,13 +47,19 @@ def killed_less(old: Named, new: Named, workers: int, only: Sequence[str] = ()) 
     """Run the seeded faults (all: none named) by the new bundle, and those that survive by the old one too."""
     after = _cells(only, new, workers)
     spared = [cell.name for cell in after if cell.outcome is not Outcome.KILLED]
-    bitten = {cell.name for cell in _cells(spared, old, workers) if cell.outcome is Outcome.KILLED} if spared else set()
-    less = [f"{cell.name} ({cell.rule}): {_fate(cell)}" for cell in after if cell.name in bitten]
+    bitten = {cell.name: cell for cell in _cells(spared, old, workers) if cell.outcome is Outcome.KILLED} if spared else {}
+    less = [
+        f"{cell.name} ({cell.rule}): {_fate(cell)}; {_found(bitten[cell.name], old)}" for cell in after if cell.name in bitten
+    ]
     return less, [f"{name}: it does not bite by {old.bundle.origin} either" for name in spared if name not in bitten]
 
 
 def _fate(cell: Cell) -> str:
     return f"{cell.outcome}{f' ({_line(cell.reason)})' if cell.reason else ''}"
+
+
+def _found(cell: Cell, old: Named) -> str:
+    return f"{cell.check_id} found it by {old.bundle.origin}"
 
 
 def _cells(names: Sequence[str], by: Named, workers: int) -> tuple[Cell, ...]:

@@ -14,6 +14,7 @@ from conformance.catalogue import Rule, rules
 from conformance.gate.reruns import faults_of, killed_less, verdicts_changed
 from conformance.gate.revisions import Named
 from conformance.gate.transcripts import transcripts_changed
+from conformance.ledger import ledger
 from conformance.modules import modules_of
 from conformance.wire.bundle import Bundle
 from conformance.wire.documents import subschemas
@@ -63,13 +64,22 @@ def _by_reading(old: Bundle, new: Bundle) -> Iterator[tuple[str, list[str]]]:
     gone = [op for op in old.operations if op not in new.operations]
     yield "operations_without_a_check_of_their_own", [op for op, row in new.operations.items() if row.stem not in named]
     lost = {name for _, name in _members(old)} - {name for _, name in _members(new)}
-    yield "checks_that_name_what_is_gone", sorted(_naming({old.operations[op].stem for op in gone} | lost))
-    unnamed = [new.code(code) for code in Code if code.name not in named and code is not Code.INTERNAL]
+    unasked = {code.name for code in old.errors if code not in new.errors}
+    flags = {flag.name for flag in old.flags if flag not in new.flags}
+    checks = sorted(_naming({old.operations[op].stem for op in gone} | lost | unasked | flags))
+    yield "checks_that_name_what_is_gone", checks
+    yield "faults_killed_by_such_a_check", sorted(fault for fault, check in ledger().get("killed", {}).items() if check in checks)
+    unnamed = [row.code for code, row in new.errors.items() if code.name not in named and code is not Code.INTERNAL]
     yield "codes_without_a_check", [*unnamed, *new.further_codes]
     yield "new_members_judged_by_schema_alone", sorted(_new_members(old, new, named))
-    before, after = ({str(target) for target in targets(bundle)} for bundle in (old, new))
+    before, after = (_negatives(bundle) for bundle in (old, new))
     yield "negative_targets_gone", sorted(before - after)
     yield "negative_targets_new", sorted(after - before)
+
+
+def _negatives(bundle: Bundle) -> set[str]:
+    """List the negative targets; where no code says that a request is malformed, nothing can be asked of one."""
+    return {str(target) for target in targets(bundle)} if Code.MALFORMED_REQUEST in bundle.errors else set()
 
 
 def _new_members(old: Bundle, new: Bundle, named: Iterable[str]) -> Iterator[str]:
@@ -96,11 +106,30 @@ def _named() -> Mapping[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {"": _words(ast.parse(Path(scenes.__file__).read_text("utf-8")))}
     for rule in rules().values():
         for path in modules_of(rule):
-            for node in ast.parse(path.read_text("utf-8")).body:
+            body = ast.parse(path.read_text("utf-8")).body
+            parts = {name: node for node in body for name in _made(node)}
+            for node in body:
                 check = isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
                 name = f"{rule.rule_id}.{getattr(node, 'name', '').removeprefix('test_')}" if check else ""
-                found[name] = found.get(name, frozenset()) | _words(node)
+                found[name] = found.get(name, frozenset()) | (_all_words(node, parts) if check else _words(node))
     return found
+
+
+def _made(node: ast.stmt) -> Iterator[str]:
+    """Give the names that a statement of a module makes."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def _all_words(node: ast.stmt, parts: Mapping[str, ast.stmt]) -> frozenset[str]:
+    """Collect the words of a statement and of what it uses of its own module."""
+    met: list[ast.stmt] = [node]
+    for one in met:
+        names = {inner.id for inner in ast.walk(one) if isinstance(inner, ast.Name)}
+        met += [parts[name] for name in sorted(names & parts.keys()) if parts[name] not in met]
+    return frozenset[str]().union(*map(_words, met))
 
 
 def _words(tree: ast.AST) -> frozenset[str]:

@@ -7,12 +7,12 @@ from dataclasses import asdict, fields
 from types import MappingProxyType
 from typing import Any
 
+from conformance.gate.code_changes import ERRORS, code_changes
 from conformance.gate.outcome import Finding, Severity, Witness
-from conformance.wire.bundle import Bundle, ErrorCode, Operation
+from conformance.wire.bundle import Bundle, Operation
 from conformance.wire.vocabulary import Field, Flag, Reason
 
 OPERATIONS = "operations.json"
-ERRORS = "errors.json"
 
 _ROWS: Mapping[str, str] = MappingProxyType(
     {
@@ -21,8 +21,6 @@ _ROWS: Mapping[str, str] = MappingProxyType(
         "needs": "grants give more, or less, than they did",
         "while_frozen": "a frozen space does not mean what it did",
         "lists": "readers look for the list under another name",
-        "layer": "the code comes from another layer",
-        "retry": "clients go on otherwise than they did",
     }
 )
 """Member of a row -> what every change of it means."""
@@ -41,18 +39,8 @@ def table_changes(old: Bundle, new: Bundle, *, tolerant: bool = False) -> Iterat
     for name in dict.fromkeys([*old.operations, *new.operations]):
         yield from _operation(name, old.operations.get(name), new.operations.get(name))
     for flag in Flag:
-        yield from _word(
-            OPERATIONS, f"/flags/{flag}/flag", old.flag(flag), new.flag(flag), "old hosts and clients say the old flag"
-        )
-        before, after = ([str(one) for one in bundle.implied(flag)] for bundle in (old, new))
-        yield from _word(OPERATIONS, f"/flags/{flag}/implies", before, after, "hosts declare other flags with it")
-    for symbol in old.errors:
-        yield from _error(old.errors[symbol], new.errors[symbol])
-    for code in sorted({*new.further_codes} - {*old.further_codes}):
-        severity = Severity.ADDITIVE if tolerant else Severity.BREAKING
-        yield _told(severity, ERRORS, f"/codes/{code}", None, code, "old readers do not know the new code")
-    for code in sorted({*old.further_codes} - {*new.further_codes}):
-        yield _told(Severity.ADDITIVE, ERRORS, f"/codes/{code}", code, None, "it is never answered")
+        yield from _flag(flag, old, new)
+    yield from code_changes(old, new, tolerant=tolerant)
     for reason in Reason:
         yield from _word(ERRORS, f"/reasons/{reason}", old.reason(reason), new.reason(reason), "readers know the old text")
     for one in Field:
@@ -75,13 +63,23 @@ def _operation(name: str, old: Operation | None, new: Operation | None) -> Itera
     yield from _rows(OPERATIONS, place, _row(old), _row(new))
 
 
-def _error(old: ErrorCode, new: ErrorCode) -> Iterator[Finding]:
-    place = f"/codes/{old.symbol}"
-    yield from _word(ERRORS, f"{place}/code", old.code, new.code, "old readers do not know the new code")
-    yield from _rows(ERRORS, place, _row(old), _row(new))
+def _flag(flag: Flag, old: Bundle, new: Bundle) -> Iterator[Finding]:
+    before, after = (bundle.flag(flag) if flag in bundle.flags else None for bundle in (old, new))
+    if before is None or after is None:
+        severity, meaning = _FLAG_GONE if after is None else _FLAG_NEW
+        if before != after:
+            yield _told(severity, OPERATIONS, f"/flags/{flag}", before, after, meaning)
+        return
+    yield from _word(OPERATIONS, f"/flags/{flag}/flag", before, after, "old hosts and clients say the old flag")
+    ours, theirs = ([str(one) for one in bundle.implied(flag)] for bundle in (old, new))
+    yield from _word(OPERATIONS, f"/flags/{flag}/implies", ours, theirs, "hosts declare other flags with it")
 
 
-def _row(row: Operation | ErrorCode) -> dict[str, Any]:
+_FLAG_GONE = Severity.BREAKING, "clients that negotiate it are refused"
+_FLAG_NEW = Severity.ADDITIVE, "a flag more"
+
+
+def _row(row: Operation) -> dict[str, Any]:
     told = asdict(row)
     return {one.name: told[one.name] if not isinstance(told[one.name], tuple) else list(told[one.name]) for one in fields(row)}
 

@@ -151,7 +151,7 @@ class Chains:
     def _refused(self, asked: Asked, seen: Reply, refusal: Refusal, *, also: bool = False) -> None:
         code = self._model.bundle.symbol(str(seen.code))
         if seen.error is None:
-            told = self._model.bundle.code(refusal.symbol)
+            told = self._model.bundle.answered(refusal.symbol).code
             raise Disagreement(blames.of_code(asked.op, refusal.symbol), asked.op, Kind.ACCEPTED, reason=told, seen=seen.payload)
         if code is Code.CURSOR_INVALID and (also or "cursor" in asked.request.get("page", {})):
             return
@@ -163,7 +163,8 @@ class Chains:
         """Judge a refused cursor: it must have been dead, or may have been."""
         chain.cursor = ""
         code = self._model.bundle.symbol(str(seen.code))
-        if code is not Code.CURSOR_INVALID or not (chain.dead or chain.doubtful):
+        is_other = code is not Code.CURSOR_INVALID and Code.CURSOR_INVALID in self._model.bundle.errors
+        if is_other or not (chain.dead or chain.doubtful):
             raise Disagreement("R022", asked.op, Kind.REFUSED, reason=f"a living cursor: {seen.code}", seen=seen.error)
 
     def _listed(self, chain: Chain, asked: Asked, page: Mapping[str, Any], seen: Reply, listed: list[Doc]) -> None:

@@ -112,6 +112,8 @@ class Judge:
     def refusal(self, state: State, asked: Asked, seen: Reply, refusal: Refusal, env: Env | None = None) -> Disagreement | None:
         """Judge a refusal where the model refuses as ``refusal`` says; None where it is right."""
         code = self.bundle.symbol(str(seen.code))
+        if refusal.symbol not in self.bundle.errors:
+            return None
         if code is refusal.symbol:
             return self._details(state, asked, seen, refusal)
         if code in self._stands_for(state, asked, refusal):
@@ -123,7 +125,7 @@ class Judge:
             return self._details(state, asked, seen, right[code])
         if any(freedom.EITHER.get(symbol) is code for symbol in right):
             return None
-        told = [self.bundle.code(symbol) for symbol in right]
+        told = [self.bundle.answered(symbol).code for symbol in right]
         rule = self._of_other(asked.op, refusal.symbol, code)
         return Disagreement(rule, asked.op, Kind.CODE, reason=f"{told[0]}/{seen.code}", expected=told, seen=seen.error)
 
@@ -211,6 +213,6 @@ def member_differs(op: str, found: Difference, document: Doc) -> Disagreement:
 
 def accepted(bundle: Any, asked: Asked, refusal: Refusal, seen: Reply) -> Disagreement:
     """Make the disagreement of an answer that should have been a refusal."""
-    told = bundle.code(refusal.symbol)
+    told = bundle.answered(refusal.symbol).code
     rule = "R011" if asked.op == GRANT and refusal.symbol is Code.NOT_AUTHORIZED else blames.of_code(asked.op, refusal.symbol)
     return Disagreement(rule, asked.op, Kind.ACCEPTED, reason=told, expected=told, seen=seen.payload)

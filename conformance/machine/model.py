@@ -183,7 +183,7 @@ class Model:
             try:
                 check()
             except Refusal as refusal:
-                yield self.bundle.code(refusal.symbol)
+                yield self.bundle.answered(refusal.symbol).code
 
     def number_of(self, state: State, space_id: str, receipt_id: str) -> int | None:
         """Give the number of a receipt that is pending, None where it is not."""

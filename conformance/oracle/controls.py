@@ -61,7 +61,9 @@ def pull(oracle: Host, name: str, payload: Any) -> Answer:
 
 
 def _rejection(oracle: Host, symbol: Code) -> Answer:
-    return {"error": {"code": oracle.bundle.code(symbol), "message": "this control cannot be pulled so", "extensions": {}}}
+    return {
+        "error": {"code": oracle.bundle.answered(symbol).code, "message": "this control cannot be pulled so", "extensions": {}}
+    }
 
 
 def _take(payload: Doc, *names: str) -> None:

@@ -40,7 +40,7 @@ def settlement(turn: Turn, receipt: Doc, done: Settled) -> Doc:
     """Give the settled version of a receipt."""
     if done.error is None:
         return receipts.committed(receipt, done.affected, turn.now)
-    return receipts.failed(receipt, done.affected, turn.bundle.code(done.error), turn.now)
+    return receipts.failed(receipt, done.affected, turn.bundle.answered(done.error).code, turn.now)
 
 
 def due(state: State) -> list[tuple[int, str]]:

@@ -19,7 +19,6 @@ from conformance.oracle.state import State
 from conformance.oracle.turn import Env
 from conformance.port import MemoryRejected, Principal, Request
 from conformance.wire.bundle import Bundle, load
-from conformance.wire.vocabulary import Flag
 
 Answer = dict[str, Any]
 
@@ -55,7 +54,7 @@ class Oracle(OraclePort):
     @property
     def declared(self) -> frozenset[str]:
         """The declared capability flags as wire strings."""
-        return frozenset(map(self.bundle.flag, Flag)) if self._flags is None else self._flags
+        return frozenset(map(self.bundle.flag, self.bundle.flags)) if self._flags is None else self._flags
 
     def use_bundle(self, bundle: Bundle) -> None:
         """Speak the language of another bundle from now on, as a new instance."""

@@ -44,7 +44,7 @@ class Refusal(Exception):
 
 def envelope(refusal: Refusal, bundle: Bundle, *, tells_retry: bool) -> dict[str, Any]:
     """Give the code, message and details of a refusal as they travel."""
-    row = bundle.errors[refusal.symbol]
+    row = bundle.answered(refusal.symbol)
     details = with_retry(refusal.details, row.retry) if tells_retry else dict(refusal.details)
     return {"code": row.code, "message": MESSAGES[refusal.symbol], "details": details}
 

@@ -67,7 +67,7 @@ class Host:
 
     def refusal(self, symbol: Code, message: str) -> Answer:
         """Make an answer of the host's own."""
-        return {"error": {"code": self.bundle.code(symbol), "message": message, "extensions": {}}}
+        return {"error": {"code": self.bundle.answered(symbol).code, "message": message, "extensions": {}}}
 
     async def _answer(self, ask: Callable[[], Any]) -> Answer:
         try:

@@ -34,7 +34,7 @@ class Ported:
         """Hand a control to the port, and learn from the answer whom to admit and what is declared."""
         control = getattr(self._port, "control", None)
         if not callable(control):
-            return {"error": {"code": self._bundle.code(Code.UNKNOWN_OPERATION), "message": "the port has no control"}}
+            return {"error": {"code": self._bundle.answered(Code.UNKNOWN_OPERATION).code, "message": "the port has no control"}}
         answer: Any = control(name, payload)
         return self._later(answer) if inspect.isawaitable(answer) else self._learn(answer)
 

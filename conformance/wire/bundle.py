@@ -14,9 +14,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from conformance.errors import NotInContract
 from conformance.wire.canonical import digest
 from conformance.wire.documents import broken, check_documents, read_documents, read_json
+from conformance.wire.envelopes import check_codes
 from conformance.wire.formats import instant, is_timestamp
+from conformance.wire.stand_ins import stand_in
 from conformance.wire.tables import ERRORS_FILE, OPERATIONS_FILE, ErrorCode, Need, Operation, Tables, read_tables
 from conformance.wire.validation import Engines, Problem, Validator, registry_of
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
@@ -30,7 +33,8 @@ class Bundle:
     """The contract as data. Immutable; validators are built when they are first asked for.
 
     ``documents`` maps each ``$id`` to its schema, ``operations`` each full name to its row in the order of the table.
-    ``further_codes`` are the wire strings of errors that no check asks for: a provider may answer them all the same.
+    ``errors`` are the errors that code asks for by a symbol; a contract may have fewer. ``further_codes`` are the rows, by wire
+    string, of errors that no check asks for: a provider may answer them all the same.
     """
 
     def __init__(self, origin: str, documents: Mapping[str, Any], tables: Tables, raw_tables: Any) -> None:
@@ -53,8 +57,19 @@ class Bundle:
         return digest([dict(self.documents), self._raw_tables])
 
     def code(self, symbol: Code) -> str:
-        """Give the wire string of an error."""
+        """Give the wire string of an error. Raises ``NotInContract`` where this contract has none for it."""
+        if symbol not in self.errors:
+            raise NotInContract(f"the contract of this run has no error code for {symbol}")
         return self.errors[symbol].code
+
+    def need(self, *symbols: Code) -> None:
+        """See that this contract has all of these errors. Raises ``NotInContract``."""
+        for symbol in symbols:
+            self.code(symbol)
+
+    def answered(self, symbol: Code) -> ErrorCode:
+        """Give the row that a provider answers with: that of the error, or of the nearest one which this contract has."""
+        return self.errors[symbol] if symbol in self.errors else stand_in(symbol, self.errors)
 
     def symbol(self, code: str) -> Code | None:
         """Give the symbol of a wire string, or None where the table of errors has no such code."""
@@ -65,8 +80,13 @@ class Bundle:
         return code in self._symbols or code in self.further_codes
 
     def flag(self, symbol: Flag) -> str:
-        """Give the wire string of a capability flag."""
-        return self._tables.flags[symbol].flag
+        """Give the wire string of a capability flag; for one that this contract lacks a text that no host declares."""
+        return self._tables.flags[symbol].flag if symbol in self._tables.flags else f"no-{symbol}"
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """The flags that this contract has."""
+        return tuple(self._tables.flags)
 
     def flag_symbol(self, flag: str) -> Flag | None:
         """Give the symbol of a flag's wire string, or None where the table of operations has no such flag."""
@@ -74,7 +94,7 @@ class Bundle:
 
     def implied(self, symbol: Flag) -> tuple[Flag, ...]:
         """Give the flags that a host which declares ``symbol`` declares too (section 2)."""
-        return self._tables.flags[symbol].implies
+        return self._tables.flags[symbol].implies if symbol in self._tables.flags else ()
 
     def reason(self, symbol: Reason) -> str:
         """Give the wire string of a value of ``details.reason``."""
@@ -155,7 +175,9 @@ def _load(directory: Path, origin: str) -> Bundle:
     documents = {identity: document for identity, (_, document) in files.items()}
     check_documents(files, registry_of(documents))
     raw = [_table(directory, OPERATIONS_FILE), _table(directory, ERRORS_FILE)]
-    return Bundle(origin, documents, read_tables(*raw), raw)
+    bundle = Bundle(origin, documents, read_tables(*raw), raw)
+    check_codes(files, bundle.registry, [row["code"] for row in raw[1]["codes"]])
+    return bundle
 
 
 def _table(directory: Path, name: str) -> Any:

@@ -55,9 +55,12 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class ErrorCode:
-    """One row of the table of errors (section 8): the symbol of the code, its wire string, its layer and its retry class."""
+    """One row of the table of errors (section 8): its symbol, its wire string, its layer and its retry class.
 
-    symbol: Code
+    The symbol is a ``Code`` where code asks for it.
+    """
+
+    symbol: Code | str
     code: str
     layer: Literal["dispatch", "operation"]
     retry: Literal["never", "refresh", "later"]
@@ -74,12 +77,15 @@ class FlagRow:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Both tables, each keyed by what code asks with; ``further_codes`` are errors that code has no symbol for."""
+    """Both tables, each keyed by what code asks with; a contract may lack errors, and flags beside the core.
+
+    ``further_codes`` are the rows, by wire string, of errors that code has no symbol for.
+    """
 
     operations: Mapping[str, Operation]
     flags: Mapping[Flag, FlagRow]
     errors: Mapping[Code, ErrorCode]
-    further_codes: tuple[str, ...]
+    further_codes: Mapping[str, ErrorCode]
     reasons: Mapping[Reason, str]
     fields: Mapping[Field, str]
 
@@ -90,6 +96,10 @@ def _closed(members: Mapping[str, Any]) -> dict[str, Any]:
 
 def _symbols(kind: type[StrEnum], member: Any) -> dict[str, Any]:
     return _closed({str(symbol): member for symbol in kind})
+
+
+def _flags(member: Any) -> dict[str, Any]:
+    return {**_symbols(Flag, member), "required": [str(Flag.CORE)]}
 
 
 _TEXT = {"type": "string", "minLength": 1}
@@ -111,7 +121,7 @@ _OPERATION = _closed(
 )
 _OPERATIONS = _closed(
     {
-        "flags": _symbols(Flag, _closed({"flag": _TEXT, "implies": {"type": "array", "items": _FLAG}})),
+        "flags": _flags(_closed({"flag": _TEXT, "implies": {"type": "array", "items": _FLAG}})),
         "operations": {"type": "array", "minItems": 1, "items": _OPERATION},
     }
 )
@@ -134,23 +144,43 @@ def read_tables(operations: Any, errors: Any) -> Tables:
     _fits(errors, _ERRORS, ERRORS_FILE)
     rows = [_operation(row) for row in operations["operations"]]
     flags = [FlagRow(Flag(symbol), row["flag"], tuple(map(Flag, row["implies"]))) for symbol, row in operations["flags"].items()]
-    named = [row for row in errors["codes"] if row["symbol"] in set(Code)]
-    codes = [ErrorCode(Code(row["symbol"]), row["code"], row["layer"], row["retry"]) for row in named]
+    codes = [ErrorCode(**{**row, "symbol": _symbol(row["symbol"])}) for row in errors["codes"]]
+    named = {row.symbol: row for row in codes if isinstance(row.symbol, Code)}
     _once((row.name for row in rows), OPERATIONS_FILE, "/operations")
     _once((row.flag for row in flags), OPERATIONS_FILE, "/flags")
     for member in ("symbol", "code"):
         _once((row[member] for row in errors["codes"]), ERRORS_FILE, "/codes")
-    missing = [str(symbol) for symbol in Code if symbol not in {row.symbol for row in codes}]
-    if missing:
-        raise broken(ERRORS_FILE, "/codes", f"no row for {', '.join(missing)}")
+    if not named:
+        raise broken(ERRORS_FILE, "/codes", f"no row has a symbol that is known, such as {Code.NOT_FOUND}")
+    _flags_are_there(operations)
     return Tables(
         operations=MappingProxyType({row.name: row for row in rows}),
         flags=MappingProxyType({row.symbol: row for row in flags}),
-        errors=MappingProxyType({row.symbol: row for row in codes}),
-        further_codes=tuple(row["code"] for row in errors["codes"] if row not in named),
+        errors=MappingProxyType(named),
+        further_codes=MappingProxyType({row.code: row for row in codes if row.symbol not in named}),
         reasons=MappingProxyType({Reason(symbol): text for symbol, text in errors["reasons"].items()}),
         fields=MappingProxyType({Field(symbol): text for symbol, text in errors["fields"].items()}),
     )
+
+
+def _symbol(text: str) -> Code | str:
+    return Code(text) if text in set(Code) else text
+
+
+def _flags_are_there(table: Mapping[str, Any]) -> None:
+    """See that every flag that a row needs stands in the table. Raises ``BadBundle``."""
+    needed = [
+        *((f"/operations/{number}/flag", row["flag"]) for number, row in enumerate(table["operations"])),
+        *((f"/flags/{symbol}/implies", other) for symbol, row in table["flags"].items() for other in row["implies"]),
+        *(
+            (f"/operations/{number}/takes_cognition_filter", str(Flag.COGNITION))
+            for number, row in enumerate(table["operations"])
+            if row["takes_cognition_filter"]
+        ),
+    ]
+    for where, flag in needed:
+        if flag not in table["flags"]:
+            raise broken(OPERATIONS_FILE, where, f"/flags has no {flag}")
 
 
 def _operation(row: Mapping[str, Any]) -> Operation:

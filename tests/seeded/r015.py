@@ -136,7 +136,7 @@ def _kept_refusal(turn: Turn, space: Space, request: Doc, refusal: Refusal) -> S
     """Keep a failed receipt of a refused request, under no key."""
     number = turn.next_number()
     made = receipts.make(turn, space, request, canonical.digest(request), f"rcpt-refused-{number}")
-    failed = receipts.failed(made, (), turn.bundle.code(refusal.symbol), turn.now)
+    failed = receipts.failed(made, (), turn.bundle.answered(refusal.symbol).code, turn.now)
     ledger = space.receipts
     kept = Ledger(ledger.docs.set(number, failed), ledger.ids.set(failed["receipt_id"], number), ledger.keys)
     return space.having(receipts=kept)
