@@ -32,7 +32,7 @@ def records(world: World) -> Asked:
 def candidates(world: World) -> Asked:
     """Make candidates in several states."""
     made = [world.root.capture() for _ in range(4)]
-    world.root.do("candidates.dismiss", candidate_id=made[0], expected_revision=1)
+    scenes.dismiss(world, made[0])
     world.root.do("candidates.review", candidate_id=made[1], expected_revision=1, decision={"action": "discard"})
     return {"selection": world.everything()}, "candidate_id"
 

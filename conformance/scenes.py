@@ -249,6 +249,15 @@ def _dismiss(world: World, scope: Scope | None) -> Members:
     return {**_candidate(world, scope), "expected_revision": 1}
 
 
+def dismiss(world: World, candidate_id: str, revision: int = 1) -> None:
+    """Dismiss a candidate that a scene needs as decided; a contract without dismissals has it discarded."""
+    members = {"candidate_id": candidate_id, "expected_revision": revision}
+    if world.has("candidates.dismiss"):
+        world.root.do("candidates.dismiss", **members)
+    else:
+        world.root.do("candidates.review", **members, decision={"action": "discard"})
+
+
 def _review(world: World, scope: Scope | None) -> Members:
     return {**_dismiss(world, scope), "decision": {"action": "promote"}}
 

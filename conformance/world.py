@@ -86,6 +86,10 @@ class World:
             raise NotApplicable(f"the contract of this run has no operation {op}")
         return op
 
+    def has(self, stem: str) -> bool:
+        """Say whether this run's contract has the operation: a table over many goes on without one of them."""
+        return f"memory.{stem}" in self.bundle.operations
+
     def members_of(self, op: str) -> Mapping[str, Any]:
         """Return the properties of the operation's request schema."""
         properties: Mapping[str, Any] = self.bundle.schema(self.bundle.request_ref(op)).get("properties", {})

@@ -94,7 +94,7 @@ def _furnish(world: World) -> None:
     root = world.root
     for decision in DECISIONS:
         root.do("candidates.review", candidate_id=root.capture(), expected_revision=1, decision=decision)
-    root.do("candidates.dismiss", candidate_id=root.capture(source_context_id="s"), expected_revision=1)
+    scenes.dismiss(world, root.capture(source_context_id="s"))
     root.capture()
     root.do("records.delete", record_id=root.create(), expected_revision=1)
     root.create(scope=world.scope(context=None), source_context_id="s")

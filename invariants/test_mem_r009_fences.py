@@ -43,7 +43,8 @@ def _revision(world: World, subject_id: str) -> int:
 
 def _placed(world: World, scope: Scope) -> dict[str, Call]:
     """Build every write that is placed at ``scope``, having made the records and candidates that they change."""
-    calls = {stem: world.root.call(stem, **scenes.plain_request(world, stem, scope)) for stem in PLACED}
+    stems = filter(world.has, PLACED)
+    calls = {stem: world.root.call(stem, **scenes.plain_request(world, stem, scope)) for stem in stems}
     alone: Mapping[str, Any] = {"kind": "fact", "content": {"text": "b"}}
     for name, value in alone.items():
         change: Members = {"record_id": world.root.create(scope=dict(scope)), "expected_revision": 1, name: value}

@@ -42,7 +42,7 @@ def _hidden(world: World, scope: Scope) -> dict[str, tuple[str, int]]:
     root, place = world.root, dict(scope)
     tombstone, consumed = root.create(scope=place), root.capture(scope=place)
     root.do("records.delete", record_id=tombstone, expected_revision=1)
-    root.do("candidates.dismiss", candidate_id=consumed, expected_revision=1)
+    scenes.dismiss(world, consumed)
     return {
         "record": (_updated(world, root.create(scope=place), 6), 7),
         "fresh record": (root.create(scope=place), 1),
@@ -60,7 +60,7 @@ def _on_record(world: World, revision: int) -> Iterator[tuple[str, Members]]:
     yield "records.promote", {"record_id": HOLE, **cas, "to_scope": to_scope}
 
 
-def _on_candidate(_world: World, revision: int) -> Iterator[tuple[str, Members]]:
+def _on_candidate(world: World, revision: int) -> Iterator[tuple[str, Members]]:
     cas = {"expected_revision": revision}
     decisions: Sequence[Members] = (
         {"action": "promote"},
@@ -68,7 +68,8 @@ def _on_candidate(_world: World, revision: int) -> Iterator[tuple[str, Members]]
         {"action": "fragment", "fragments": [{"content": {"text": "a"}}, {"content": {"text": "b"}}]},
     )
     yield "candidates.get", {"candidate_id": HOLE}
-    yield "candidates.dismiss", {"candidate_id": HOLE, **cas}
+    if world.has("candidates.dismiss"):
+        yield "candidates.dismiss", {"candidate_id": HOLE, **cas}
     for decision in decisions:
         yield "candidates.review", {"candidate_id": HOLE, **cas, "decision": decision}
 

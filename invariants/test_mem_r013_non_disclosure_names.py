@@ -109,8 +109,8 @@ def _populate(world: World, scope: Scope) -> None:
     """Put a record, a tombstone, a pending and a consumed candidate at a scope."""
     for stem in ("records.get", "candidates.get"):
         scenes.plain_request(world, stem, scope)
-    for stem in ("records.delete", "candidates.dismiss"):
-        world.root.do(stem, **scenes.plain_request(world, stem, scope))
+    world.root.do("records.delete", **scenes.plain_request(world, "records.delete", scope))
+    scenes.dismiss(world, world.root.capture(scope=dict(scope)))
 
 
 @given(shared=st.booleans(), full=st.booleans())

@@ -88,7 +88,8 @@ def _writes(sight: Sight) -> Iterator[tuple[str, Members]]:
         yield "records.update", {"record_id": record_id, "expected_revision": 1, "content": onlooker.content(1)}
         yield "records.promote", {"record_id": record_id, "expected_revision": 2, "to_scope": {**here, "context_id": "c2"}}
         yield "records.delete", {"record_id": record_id, "expected_revision": 9}
-    yield "candidates.dismiss", {"candidate_id": ids["consumed"], "expected_revision": 2}
+    if world.has("candidates.dismiss"):
+        yield "candidates.dismiss", {"candidate_id": ids["consumed"], "expected_revision": 2}
     yield "candidates.review", {"candidate_id": ids["candidate"], "expected_revision": 1, "decision": {"action": "promote"}}
     for subject_ids in (["u1"], ["u2"]):
         names = {"subject_ids": [world.name(name) for name in subject_ids], "context_ids": [world.name("c1")]}

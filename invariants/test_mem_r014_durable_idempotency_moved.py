@@ -57,7 +57,7 @@ def _record_goes_on(world: World, record_id: str) -> None:
 def _candidate_goes_on(world: World, candidate_id: str) -> None:
     candidate = world.root.candidate(candidate_id)
     if candidate["state"] == "pending":
-        world.root.do("candidates.dismiss", candidate_id=candidate_id, expected_revision=candidate["revision"])
+        scenes.dismiss(world, candidate_id, candidate["revision"])
 
 
 def _profile_goes_on(world: World, profile_id: str) -> None:  # noqa: ARG001 - its id is not to be parsed

@@ -182,7 +182,7 @@ def test_other_lists_end_their_cursors_too(bench: Bench) -> None:
     world = bench.world()
     captured = [world.root.capture() for _ in range(3)]
     cursor = opened(world.root, "candidates.list", {"selection": world.everything()})
-    world.root.do("candidates.dismiss", candidate_id=captured[0], expected_revision=1)
+    scenes.dismiss(world, captured[0])
     world.root.refused("candidates.list", Code.CURSOR_INVALID, selection=world.everything(), page={"cursor": cursor})
     friend = world.principal("recall")
     cursor = opened(world.root, "grants.list", {"view": "admin"})
