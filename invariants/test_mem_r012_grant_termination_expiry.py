@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import Caller, made
-from conformance.wire.bundle import Operation
+from conformance.wire.bundle import Operation, instant
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.timestamps import just_after, respelled, shifted
@@ -119,6 +119,35 @@ def test_each_end_counts_for_itself(bench: Bench) -> None:
             bench.levers.set_clock(f"{second}.{millis:03d}Z")
             for fraction, reader in readers:
                 _works(reader, record_id, alive=float(f"0{fraction}") > millis / 1000)
+
+
+FINE = (".0001", ".00015", ".0009", ".2501", ".499999", ".9995", ".999999")
+"""Fractions finer than a millisecond, each a whole number of microseconds."""
+
+
+@pytest.mark.needs(controls=["clock"])
+@pytest.mark.parametrize("fraction", FINE)
+def test_an_end_finer_than_a_millisecond_counts_whole(bench: Bench, fraction: str) -> None:
+    """An end is neither cut nor rounded: the grant is over from that very instant on, and not at the millisecond before it.
+
+    A provider may keep its time as coarsely as it likes: when the end has come is told by the time that it gives itself.
+    """
+    world = bench.world()
+    record_id = world.root.create()
+    with _standing_clock(bench, world) as base:
+        second = shifted(base, 1)[:19]
+        end, millisecond = f"{second}{fraction}Z", f"{second}{fraction.ljust(4, '0')[:4]}Z"
+        reader, beyond = _reader(world, end), _reader(world, just_after(end))
+        bench.levers.set_clock(millisecond)
+        for caller in (reader, beyond):
+            _works(caller, record_id, alive=True)
+        bench.levers.set_clock(end)
+        _works(beyond, record_id, alive=True)
+        if instant(_now(world)) >= instant(end):
+            _works(reader, record_id, alive=False)
+        bench.levers.set_clock(shifted(millisecond, 1))
+        for caller in (reader, beyond):
+            _works(caller, record_id, alive=False)
 
 
 def _requests(bench: Bench, world: World) -> list[tuple[Operation, Members]]:

@@ -10,7 +10,7 @@ import pytest
 
 from conformance import scenes
 from conformance.bench import Bench
-from conformance.caller import Caller
+from conformance.caller import Caller, made
 from conformance.likeness import HOLE, Likeness, filled
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
@@ -48,8 +48,14 @@ def _hidden(world: World, scope: Scope) -> dict[str, tuple[str, int]]:
         "fresh record": (root.create(scope=place), 1),
         "tombstone record": (tombstone, 2),
         "candidate": (root.capture(scope=place), 1),
+        "candidate without kind": (_kindless(world, place), 1),
         "consumed candidate": (consumed, 2),
     }
+
+
+def _kindless(world: World, place: Scope) -> str:
+    """Capture what no decision makes a record of that does not say a kind itself."""
+    return made(world.root.do("capture", content={"text": "a"}, scope=place), "candidate")
 
 
 def _on_record(world: World, revision: int) -> Iterator[tuple[str, Members]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 from conformance import scenes
@@ -195,6 +196,27 @@ def test_affected_of_the_other_forms(bench: Bench) -> None:
     _expect_affected(world, "memory.candidates.review", ("candidate", "record", "record"), receipt)
     texts = [world.root.read(entry["id"])["content"]["text"] for entry in receipt["affected"][1:]]
     world.same(["first", "second"], texts, "memory.candidates.review: the records are not in the order of the fragments")
+
+
+NAMED: tuple[tuple[str, str], ...] = (
+    ("s", "a/b"), ("s/t", "k"), ("s/", "/k"), ("s t", "a b"), ("s%2F", "%2F"), ("\u00e9", "\u65e5\u672c"), ("S", "K.k:k"),
+    ('"s"', "\\k"), ("s?", "k#&"), ("s" * 100, "k" * ID_LIMIT),
+)  # fmt: skip
+"""Subjects and kinds whose names some encode, quote, fold, trim, cut or take apart."""
+
+
+@pytest.mark.parametrize("action", ["made", "changed"])
+def test_a_profile_is_named_by_its_plain_subject_and_kind(bench: Bench, action: str) -> None:
+    """A profile's affected id is ``<subject_id>/<kind>`` as they stand, whatever is in them: nothing is encoded or quoted."""
+    world = bench.world()
+    for name, kind in bench.rows(NAMED):
+        subject_id = world.name(name)
+        world.root.do("subjects.ensure", subject_id=subject_id)
+        for revision in (None, 1)[: 1 if action == "made" else 2]:
+            members = {"subject_id": subject_id, "kind": kind, "content": {"text": "a"}, "expected_revision": revision}
+            receipt = world.root.do("profile.update", **members)
+        named = [[entry["type"], entry["id"]] for entry in receipt["affected"]]
+        world.same([["profile", f"{subject_id}/{kind}"]], named, "memory.profile.update: affected does not name subject and kind")
 
 
 # -- readers

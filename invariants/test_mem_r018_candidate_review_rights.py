@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.bench import Bench
-from conformance.caller import Caller, all_made
+from conformance.caller import Caller, all_made, made
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.grants import GrantShape, covers, grant_shapes
@@ -136,6 +136,23 @@ def test_a_dismissal_takes_review_alone(bench: Bench) -> None:
     world.same(expected, state, "memory.candidates.review: the candidate's state is not what the answer says")
     both = world.principal("review", "records_write", name="B")
     _review(both, world.root.capture(), DISCARD)
+
+
+@pytest.mark.parametrize("decision", [PROMOTE, FRAGMENT], ids=["promote", "fragment"])
+def test_no_kind_is_missed_before_the_caller_may_decide(bench: Bench, decision: Mapping[str, Any]) -> None:
+    """That a candidate has no kind is told to those who may see it: to others it is as missing as any."""
+    world = bench.world()
+    candidate_id = made(world.root.do("capture", content={"text": "a"}, scope=world.scope()), "candidate")
+    elsewhere = world.principal("review", "records_write", context_ids=[world.name("c3")], name="E")
+    error = _denied(world, elsewhere, candidate_id, decision)
+    world.same(
+        _missing(elsewhere, decision)["code"], error["code"], "memory.candidates.review: a hidden candidate shows its kind"
+    )
+    reviewer = world.principal("review", "records_write", name="R")
+    with world.unchanged():
+        reviewer.refused(
+            "candidates.review", Code.INVALID_VALUE, candidate_id=candidate_id, expected_revision=1, decision=decision
+        )
 
 
 # -- a candidate gives nobody any right

@@ -18,6 +18,8 @@ from tests.seeded.fault import Fault, Patch, Provider, patched
 RULE = "MEM-R012"
 
 SECONDS_KEPT = 5
+MILLISECONDS = 3
+"""The digits of a fraction that hold milliseconds."""
 TUPLE = ("grantee_id", "capabilities", "subject_ids", "context_ids", "shared_access", "expires_at")
 
 
@@ -128,6 +130,24 @@ def _whole_seconds(turn: Turn, end: str) -> bool:
     return turn.instant[0] >= instant(end)[0]
 
 
+def _finer_than_milliseconds(text: str) -> bool:
+    return len(instant(text)[1]) > MILLISECONDS
+
+
+def _rounded_up(turn: Turn, end: str) -> bool:
+    """End a grant with the millisecond that its end is in."""
+    second, fraction = instant(end)
+    if not _finer_than_milliseconds(end):
+        return turn.instant >= (second, fraction)
+    return turn.instant[0] > second or (turn.instant[0] == second and turn.instant[1][:MILLISECONDS] > fraction[:MILLISECONDS])
+
+
+def _cut(turn: Turn, end: str) -> bool:
+    """End a grant where the millisecond begins that its end is in."""
+    second, fraction = instant(end)
+    return turn.instant >= (second, fraction[:MILLISECONDS].rstrip("0"))
+
+
 def _judged_by(judge: Callable[[Doc], bool]) -> Any:
     """Run a step with the grants of the caller that ``judge`` takes for effective."""
 
@@ -216,6 +236,10 @@ FAULTS = (
           patched(altered.step("recall", _judged_by(lambda _grant: True))), source="F11"),
     Fault("r012_expiry_in_whole_seconds", RULE, "a grant ends at the beginning of the second that its end is in",
           _expiry(_whole_seconds), source="ours"),
+    Fault("r012_end_rounded_to_milliseconds", RULE, "a grant acts until the millisecond is over that its end is in",
+          _expiry(_rounded_up), source="ours"),
+    Fault("r012_end_cut_to_milliseconds", RULE, "a grant ends where the millisecond begins that its end is in",
+          _expiry(_cut), source="ours"),
     Fault("r012_export_forgets_expiry", RULE, "an export is read under an expired grant",
           patched(altered.step("exports.get", _judged_by(authority.is_active))), source="ours"),
     Fault("r012_one_revocation_ends_all", RULE, "revoking one grant ends all of its grantee",

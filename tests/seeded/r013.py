@@ -6,7 +6,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conformance.oracle import authority, candidates, cursors, fences, pages, receipts, records, reflections, revisions, steps
+from conformance.oracle import (
+    authority,
+    candidates,
+    cursors,
+    fences,
+    pages,
+    receipts,
+    records,
+    reflections,
+    reviews,
+    revisions,
+    steps,
+)
 from conformance.oracle.policy import ranking
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
@@ -81,6 +93,13 @@ def _tombstone_first(_turn: Turn, space: Space, request: Doc) -> None:
     record = space.records.get(request["record_id"])
     if record is not None:
         records.refuse_tombstone(record)
+
+
+def _kind_first(turn: Turn, space: Space, request: Doc) -> None:
+    """Miss a kind before anyone has asked whether the caller may see the candidate."""
+    candidate = space.candidates.get(request["candidate_id"])
+    for draft in () if candidate is None else reviews.drafted(candidate, request["decision"]):
+        reviews.refuse_kindless(turn, draft)
 
 
 def _context_fence_first(_turn: Turn, space: Space, request: Doc) -> None:
@@ -246,6 +265,8 @@ FAULTS = (
                   Patch(candidates, "found", _revision_first("candidates", "candidate_id"))), source="F17"),
     Fault("r013_tombstone_before_visibility", RULE, "an update of a hidden tombstone says that it was deleted",
           patched(altered.step("records.update", _first(_tombstone_first))), source="F17"),
+    Fault("r013_kind_before_visibility", RULE, "a review of a hidden candidate says that it has no kind",
+          patched(altered.step("candidates.review", _first(_kind_first))), source="ours"),
     Fault("r013_fence_before_visibility", RULE, "a deletion of a hidden record says that its context is fenced",
           patched(altered.step("records.delete", _first(_context_fence_first))), source="F17"),
     Fault("r013_archive_before_authority", RULE, "a write for a hidden subject says that it is archived",

@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from immutables import Map
 
-from conformance.oracle import authority, imports, jobs, receipts, records, reviews, steps, store
+from conformance.oracle import authority, imports, jobs, profiles, receipts, records, reviews, steps, store
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
 from conformance.oracle.turn import Outcome, Turn, changed
@@ -174,6 +175,13 @@ def _old_revision(_original: Any) -> Any:
     return lambda record: changed("record", record["record_id"], max(1, record["revision"] - 1))
 
 
+def _quoted(_original: Any) -> Any:
+    """Write the kind of a profile as a part of a path."""
+    return lambda document: changed(
+        "profile", f"{document['subject_id']}/{quote(document['kind'], safe='')}", document["revision"]
+    )
+
+
 def _records_first(original: Any) -> Any:
     def decided(*given: Any) -> Outcome:
         outcome: Outcome = original(*given)
@@ -218,6 +226,10 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "old_revision", "affected gives a record's revision before the change",
         Patch(records, "affected", _old_revision), source="ours",
+    ),
+    _fault(
+        "profile_quoted", "affected names a profile's kind as a part of a path is written",
+        Patch(profiles, "affected", _quoted), source="ours",
     ),
     _fault(
         "records_first", "a review's affected lists the candidate last",

@@ -84,6 +84,18 @@ def _one_grant(original: Callable[..., Doc]) -> Any:
     return found
 
 
+def _kind_first(original: Step) -> Step:
+    """Look whether a promotion has a kind before anyone has asked whether the caller may decide."""
+
+    def review(turn: Turn, space: Space, request: Doc) -> Outcome:
+        candidate = space.candidates.get(request["candidate_id"])
+        for draft in () if candidate is None else reviews.drafted(candidate, request["decision"]):
+            reviews.refuse_kindless(turn, draft)
+        return original(turn, space, request)
+
+    return review
+
+
 def _writes_somewhere(original: Callable[..., Doc]) -> Any:
     """Take ``records_write`` anywhere for ``records_write`` over the capture scope."""
 
@@ -182,6 +194,10 @@ FAULTS: tuple[Fault, ...] = (
     _fault("reading_suffices", "read access to the shared placement decides", Patch(reviews, "needs", _reading), source="ours"),
     _fault("writes_somewhere", "records_write anywhere is enough", Patch(candidates, "found", _writes_somewhere), source="ours"),
     _fault("one_grant_only", "both capabilities must come of one grant", Patch(candidates, "found", _one_grant), source="ours"),
+    _fault(
+        "kind_before_authority", "that a candidate has no kind is told to those who may not see it",
+        Patch(steps.STEPS, "memory.candidates.review", _kind_first), source="ours",
+    ),
     _fault("author_reads_record", "capturing lets one read the record", Patch(records, "found", _own_records)),
     _fault(
         "author_reads_candidate", "capturing lets one read the candidate",
