@@ -107,7 +107,7 @@ def page(columns: list[Column]) -> Iterator[str]:
     yield "# Checks in spaces that hold much already\n"
     yield f"Written by `nox -s growth` on {machine_and_commit()}."
     yield "Profile smoke; processor time, a single check's by the clock. Some checks move the space: export and bring it back.\n"
-    yield "| records in each space | import s | calls | suite µs a call | provider µs a call | moves: calls | suite s | provider s |"
+    yield "| records in each space | import s | calls | suite µs each | provider µs each | moves: calls | suite s | provider s |"
     yield "|---:|---:|---:|---:|---:|---:|---:|---:|"
     for column in columns:
         still, moved = column.still, column.moved
