@@ -26,6 +26,8 @@ from conformance.wire.bundle import Bundle, load
 
 FROM_THE_CORPUS = 0.4
 MOST_LEGS = 4
+MOST_CALLS = 1_500
+"""A longer episode finds no more than another one, and what both sides hold by then is memory that a process does not give back."""
 TOLD_EVERY = 0.5
 MOST_SILENT = 3
 """After so many episodes without any answer nobody is there."""
@@ -116,8 +118,9 @@ class Worker:
                 reached.extend([played] * (len(self._behaviours.fresh) - len(reached)))
 
         def until() -> bool:
-            self._calls = self._told.calls + bench.client.tally.calls
-            return self._is_over(began)
+            calls = bench.client.tally.calls
+            self._calls = self._told.calls + calls
+            return calls >= MOST_CALLS or self._is_over(began)
 
         try:
             played = play(bench, Plan(legs, alone), watch=self._behaviours.watch, until=until, reached=keep)

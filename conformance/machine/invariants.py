@@ -17,7 +17,7 @@ from conformance.machine.stage import Stage
 Doc = Mapping[str, Any]
 ACTIVATE = "memory.imports.activate"
 LIST = "memory.grants.list"
-KEPT_EXCHANGES = 500
+KEPT_EXCHANGES = 200
 REVISED = {"record": "record_id", "candidate": "candidate_id"}
 
 

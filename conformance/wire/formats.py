@@ -28,7 +28,7 @@ _INSIDE = {"[": r"\[", "[]": r"\[]", "[^]": r"\[^]", "&": r"\&", "|": r"\|", "~"
 _PIECE = re.compile(r"\\.|\(\?<(?=[A-Za-z_])|\[\^?\]|.", re.DOTALL)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def is_timestamp(text: str) -> bool:
     """Say whether ``text`` is a Timestamp: ``T`` and ``Z``, a real calendar day of the years 1 to 9999, seconds 00-59."""
     found = _TIMESTAMP.fullmatch(text)
