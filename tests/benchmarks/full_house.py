@@ -6,6 +6,7 @@ a process: each check meets the same spaces.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -72,5 +73,8 @@ def __getattr__(name: str) -> Callable[[], House]:
 
 @cache
 def house(records: int) -> House:
-    """Make a house once."""
-    return House(records)
+    """Make a house once. Python's search for garbage leaves it out, as it would a provider in a process of its own."""
+    made = House(records)
+    gc.collect()
+    gc.freeze()
+    return made
