@@ -16,8 +16,8 @@ from strategies.schema_source import SchemaSource
 from tests.drawing import drawn
 
 BUNDLE = bundles.load()
-EXAMPLES = 96
-BATCHES = 20
+EXAMPLES = 32
+BATCHES = 60
 
 
 def _receipts_only() -> set[str]:
