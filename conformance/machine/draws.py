@@ -231,6 +231,12 @@ def _fewer_capabilities(stage: Stage, made: Doc) -> Doc:
     return {**made, "capabilities": stage.some(made["capabilities"], 3)}
 
 
+def _rights_over_subjects(_stage: Stage, made: Doc) -> Doc:
+    """Keep what no placement bounds in its effect, where there is any: its placements are compared all the same."""
+    over = [name for name in made["capabilities"] if name.startswith(("profile_", "subjects_"))]
+    return {**made, "capabilities": over or made["capabilities"]}
+
+
 def _fewer_subjects(stage: Stage, made: Doc) -> Doc:
     return {**made, "subject_ids": stage.some(made.get("subject_ids", stage.names.subjects), 2)}
 
@@ -256,7 +262,7 @@ def _same(_stage: Stage, made: Doc) -> Doc:
     return made
 
 
-NARROWER = (_fewer_capabilities, _fewer_subjects, _fewer_contexts, _less_shared, _sooner, _same)
+NARROWER = (_fewer_capabilities, _rights_over_subjects, _fewer_subjects, _fewer_contexts, _less_shared, _sooner, _same)
 
 
 def _more_capabilities(stage: Stage, made: Doc) -> Doc:

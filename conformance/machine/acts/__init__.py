@@ -88,7 +88,7 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "transfer",
         (transfer.create, 0.8), (transfer.get, 0.7), (transfer.begin, 1.0), (transfer.go_on, 0.4), (transfer.activate, 0.9),
-        (transfer.discard, 0.3), (journeys.rewind, 0.3), (journeys.forged, 0.5),
+        (transfer.discard, 0.3), (journeys.rewind, 0.3), (journeys.overtaken, 0.2), (journeys.forged, 0.5),
         flag=Flag.TRANSFER,
     ),
     *_acts(

@@ -34,6 +34,28 @@ def rewind(stage: Stage) -> None:
         _activated(stage, target, import_id)
 
 
+def overtaken(stage: Stage) -> None:
+    """Take a space back, end there what went further before, and bring the further state: what has ended stays ended."""
+    space_id = stage.space_ids[0]
+    scope = lives.a_place(stage, space_id)
+    candidate_id, record = _captured(stage, space_id, scope), lives.born(stage, space_id, scope)
+    early = exported(stage, space_id)
+    if record is None or early is None:
+        return
+    for change in stage.some(lives.CHANGES, 2):
+        change(stage, space_id, stage.space(space_id).records.rows[record["record_id"]].doc)
+    late = exported(stage, space_id)
+    if late is None or (back := staged(stage, space_id, early)) is None:
+        return
+    _activate(stage, space_id, back)
+    storms.switch(stage, space_id, fences.FROZEN)
+    lives.die(stage, space_id, record)
+    _decide(stage, space_id, scope, candidate_id)
+    further = staged(stage, space_id, late)
+    if further is not None:
+        _activated(stage, space_id, further)
+
+
 def forged(stage: Stage) -> None:
     """Stage a parcel that is forged in one way, chunk by chunk to its end, and activate it if it was taken."""
     space_id = stage.space_ids[0]

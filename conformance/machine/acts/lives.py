@@ -24,12 +24,11 @@ def of_a_record(stage: Stage) -> None:
     """Let a record live and die, and try everything at its tombstone."""
     space_id = stage.space_id()
     scope = a_place(stage, space_id)
-    record = _born(stage, space_id, scope)
+    record = born(stage, space_id, scope)
     if record is None:
         return
     stage.pick((_nothing, _changed, _moved))(stage, space_id, record)
-    record = stage.space(space_id).records.rows[record["record_id"]].doc
-    stage.by_root(space_id, "records.delete", **_expected(record))
+    record = die(stage, space_id, record)
     for after in stage.some(AFTER, AFTER_DEATH):
         after(stage, space_id, record)
 
@@ -58,7 +57,7 @@ def _content(stage: Stage) -> Doc:
     return {**made, "cognition": [draws.cognition(stage)]} if stage.serves(Flag.COGNITION) and stage.chance(0.6) else made
 
 
-def _born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
+def born(stage: Stage, space_id: str, scope: Doc) -> Doc | None:
     """Write a record, or capture and review it; None where it was refused."""
     members = {"kind": "note", "content": _content(stage), "scope": scope, **draws.extensions(stage)}
     if stage.chance(0.5):
@@ -97,6 +96,13 @@ def _expected(record: Doc) -> Doc:
     return {"record_id": record["record_id"], "expected_revision": record["revision"]}
 
 
+def die(stage: Stage, space_id: str, record: Doc) -> Doc:
+    """Delete a record as it is now; give what it was."""
+    record = stage.space(space_id).records.rows[record["record_id"]].doc
+    stage.by_root(space_id, "records.delete", **_expected(record))
+    return record
+
+
 # -- in its life
 
 
@@ -110,6 +116,9 @@ def _changed(stage: Stage, space_id: str, record: Doc) -> None:
 
 def _moved(stage: Stage, space_id: str, record: Doc) -> None:
     stage.by_root(space_id, "records.promote", **_expected(record), to_scope=draws.scope(stage, record["scope"]["subject_id"]))
+
+
+CHANGES = (_changed, _changed, _moved)
 
 
 # -- after its death
