@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unittest
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from conformance.wire.canonical import same
 from conformance.wire.json_text import pruned
@@ -19,22 +19,45 @@ LONGEST_PATH = 100
 """A pointer goes into a value so deep, and points at what holds the difference where that lies deeper."""
 
 
-class CheckFailed(AssertionError):
-    """A broken rule: ``what`` in one sentence, with what was ``expected``, what was ``seen`` and a JSON ``pointer`` into it."""
+WHOLE = "/"
+"""The pointer of a difference that is of the whole value."""
 
-    def __init__(self, what: str, *, expected: Any = None, seen: Any = None, pointer: str = "") -> None:
+
+class _Unsaid:
+    """Stands where a check says no value: another thing than null, which is one."""
+
+
+UNSAID: Final = _Unsaid()
+
+
+class CheckFailed(AssertionError):
+    """A broken rule: ``what`` in one sentence, with what was ``expected``, what was ``seen`` and a JSON ``pointer`` into it.
+
+    What is not given is None too; ``null_expected`` and ``null_seen`` say that null itself was meant.
+    """
+
+    def __init__(self, what: str, *, expected: Any = UNSAID, seen: Any = UNSAID, pointer: str = "") -> None:
         self.what = what
-        self.expected = expected
-        self.seen = seen
+        self.null_expected, self.null_seen = expected is None, seen is None
+        self.expected = None if expected is UNSAID else expected
+        self.seen = None if seen is UNSAID else seen
         self.pointer = pointer
         super().__init__(self._text())
+
+    def retold(self, what: str) -> CheckFailed:
+        """Return the same failure in another sentence."""
+        expected = UNSAID if self.expected is None and not self.null_expected else self.expected
+        seen = UNSAID if self.seen is None and not self.null_seen else self.seen
+        return CheckFailed(what, expected=expected, seen=seen, pointer=self.pointer)
 
     def _text(self) -> str:
         lines = [self.what]
         if self.pointer:
             lines.append(f"  at: {self.pointer}")
-        if self.expected is not None or self.seen is not None:
-            lines += [f"  expected: {_short(self.expected)}", f"  seen:     {_short(self.seen)}"]
+        if self.null_expected or self.expected is not None:
+            lines.append(f"  expected: {_short(self.expected)}")
+        if self.null_seen or self.seen is not None:
+            lines.append(f"  seen:     {_short(self.seen)}")
         return "\n".join(lines)
 
 
@@ -79,10 +102,12 @@ def _alike(expected: Any, seen: Any, name: Any) -> bool:
 
 
 def at(value: Any, pointer: str) -> Any:
-    """Return the member that a pointer made by ``difference`` names, None where there is none."""
+    """Return the member that a pointer made by ``difference`` names, ``UNSAID`` where there is none."""
+    if pointer == WHOLE and not (isinstance(value, Mapping) and "" in value):
+        return value
     for name in pointer.split("/")[1:]:
         if isinstance(value, Mapping):
-            value = value.get(name)
+            value = value.get(name, UNSAID)
         elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
             value = value[int(name)]
         else:

@@ -45,7 +45,14 @@ def judge(error: BaseException) -> Judgement:
     for found in _inside(error):
         match found:
             case CheckFailed():
-                failure = Failure(found.what, _plain(found.expected), _plain(found.seen), found.pointer)
+                failure = Failure(
+                    found.what,
+                    _plain(found.expected),
+                    _plain(found.seen),
+                    found.pointer,
+                    null_expected=found.null_expected,
+                    null_seen=found.null_seen,
+                )
                 return Judgement(Verdict.FAIL, prefix + found.what, failure)
             case TargetFault():
                 return Judgement(Verdict.FAIL, prefix + str(found), Failure(str(found), transport=True))

@@ -6,7 +6,7 @@ goes to JSON and comes back equal; every report is a function of a ``RunResult``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -65,7 +65,8 @@ def worst(verdicts: Iterable[Verdict], *, none: Verdict) -> Verdict:
 class Failure:
     """What broke: ``what`` in one sentence; ``expected`` and ``seen`` are JSON values, ``pointer`` a JSON pointer into them.
 
-    ``transport`` says that no well-formed answer came at all: the provider is to blame, but no rule was seen broken.
+    ``transport`` says that no well-formed answer came at all: the provider is to blame, but no rule was seen broken. None stands
+    for a value that the check does not say, unless ``null_expected`` or ``null_seen`` says that null is meant.
     """
 
     what: str
@@ -73,6 +74,15 @@ class Failure:
     seen: Any = None
     pointer: str = ""
     transport: bool = False
+    null_expected: bool = False
+    null_seen: bool = False
+
+    def said(self) -> Iterator[tuple[str, Any]]:
+        """Give what was expected and what was seen by these words, each where the check says it."""
+        if not self.transport:
+            for word, value, null in (("expected", self.expected, self.null_expected), ("seen", self.seen, self.null_seen)):
+                if null or value is not None:
+                    yield word, value
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from conformance import snapshot
 from conformance.caller import Caller
 from conformance.client import Client
 from conformance.exchange import Call, Exercise, Reply, Trace
-from conformance.expect import CheckFailed, NotApplicable, at, difference
+from conformance.expect import UNSAID, CheckFailed, NotApplicable, at, difference
 from conformance.levers import Facts, Home, Login
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Field, Reason
@@ -142,7 +142,7 @@ class World:
 
     # -- expecting
 
-    def expect(self, holds: bool, what: str, *, expected: Any = None, seen: Any = None, pointer: str = "") -> None:
+    def expect(self, holds: bool, what: str, *, expected: Any = UNSAID, seen: Any = UNSAID, pointer: str = "") -> None:
         """Count an assertion; raise ``CheckFailed`` with the sentence ``what`` unless it holds."""
         self._client.tally.assertions += 1
         if not holds:

@@ -207,7 +207,7 @@ def judged(made: Scene, parcel: Parcel, done: list[str]) -> None:
         without = {name: value for name, value in after.items() if not name.startswith("subject ")}
         made.world.same(expected(old, now), without, "not the right items are there")
     except CheckFailed as failure:
-        raise CheckFailed(f"{failure.what}, after: {', '.join(done)}", expected=failure.expected, seen=failure.seen) from None
+        raise failure.retold(f"{failure.what}, after: {', '.join(done)}") from None
 
 
 @given(names=st.lists(st.sampled_from(list(LATER)), unique=True, max_size=6))

@@ -85,7 +85,7 @@ _ENDINGS: Mapping[Verdict, Callable[[CheckResult], ET.Element]] = MappingProxyTy
 def _details(check: CheckResult) -> str:
     lines = [check.sentence, check.reason]
     if check.failure is not None:
-        lines += [f"expected: {json.dumps(check.failure.expected)}", f"seen: {json.dumps(check.failure.seen)}"]
+        lines += [f"{word}: {json.dumps(value)}" for word, value in check.failure.said()]
         lines += [f"at: {check.failure.pointer}"] if check.failure.pointer else []
     lines += [f"{call.caller}: {call.op} {json.dumps(call.payload)} -> {json.dumps(call.answer)}" for call in calls(check)]
     return "\n".join(lines)

@@ -81,8 +81,8 @@ def _failure(rule: RuleResult, check: CheckResult, result: RunResult) -> Iterato
     if check.waiver is not None:
         yield f"- **waived** until {check.waiver.expires}: {_text(check.waiver.reason)} {_text(check.waiver.link)}"
     if check.failure is not None and not check.failure.transport:
-        yield f"- **expected** {_code(short(check.failure.expected, LONGEST_VALUE))}"
-        yield f"- **seen** {_code(short(check.failure.seen, LONGEST_VALUE))}"
+        for word, value in check.failure.said():
+            yield f"- **{word}** {_code(short(value, LONGEST_VALUE))}"
         if check.failure.pointer:
             yield f"- **at** {_code(check.failure.pointer)}"
     if check.counterexample is not None and check.counterexample.unreduced:

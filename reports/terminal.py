@@ -172,9 +172,8 @@ def _lines(check: CheckResult, rule: RuleResult) -> Iterator[tuple[str, str]]:
     if check.waiver is not None:
         yield "waived", f"until {check.waiver.expires}: {check.waiver.reason} {check.waiver.link}"
     failure = check.failure
-    if failure is not None and (failure.expected is not None or failure.seen is not None):
-        yield "expected", short(failure.expected, LONGEST_VALUE)
-        yield "seen", short(failure.seen, LONGEST_VALUE)
+    for word, value in () if failure is None else failure.said():
+        yield word, short(value, LONGEST_VALUE)
     if failure is not None and failure.pointer not in WHOLE:
         yield "at", failure.pointer
     if check.counterexample is not None and check.counterexample.unreduced:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.expect import CheckFailed, at, difference
+from conformance.expect import UNSAID, CheckFailed, at, difference
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,20 @@ def test_at_follows_a_pointer_as_far_as_it_goes() -> None:
     value = {"a": [{"b": 1}]}
     assert at(value, "/a/0/b") == 1
     assert at(value, "/a/7") == value["a"]
-    assert at(value, "/nope/x") is None
+    assert at(value, "/nope/x") is UNSAID
+    assert at(value, "/") == value
+    assert at({"": 1}, "/") == 1
 
 
 def test_failure_text_says_what_where_expected_and_seen() -> None:
     text = str(CheckFailed("the record moved", expected="c1", seen="c" * 1000, pointer="/scope/context_id"))
     assert text.splitlines()[:3] == ["the record moved", "  at: /scope/context_id", "  expected: 'c1'"]
     assert "(1002 characters)" in text
+
+
+def test_only_what_is_said_is_in_the_text() -> None:
+    assert str(CheckFailed("broken", seen={"a": 1})) == "broken\n  seen:     {'a': 1}"
+    assert str(CheckFailed("broken", expected=None, seen=0)) == "broken\n  expected: None\n  seen:     0"
+    assert str(CheckFailed("broken")) == "broken"
+    again = CheckFailed("broken", expected=None, pointer="/a").retold("broken, after: b")
+    assert (again.what, again.null_expected, again.null_seen, again.pointer) == ("broken, after: b", True, False, "/a")

@@ -6,6 +6,7 @@ import io
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -17,6 +18,8 @@ import pytest
 import xmlschema
 from rich.console import Console
 
+from conformance.expect import CheckFailed
+from conformance.judging import judge
 from conformance.verdict import CheckResult, RuleResult, RunResult, Verdict
 from reports import badge, html, json_file, junit, markdown
 from reports.calls import calls
@@ -348,3 +351,36 @@ def test_a_check_without_a_failure_is_told_too() -> None:
     result = replace(GOOD, rules=(replace(GOOD.rules[0], checks=(odd,)),))
     assert "KeyError" in printed(result)
     assert "KeyError" in html.render(result)
+
+
+def _says(error: CheckFailed) -> Mapping[str, str]:
+    """Give all reports for people of a check that failed so."""
+    failed = replace(check(Verdict.FAIL), reason=error.what, failure=judge(error).failure)
+    result = RunResult(FACTS, (RuleResult("MEM-R002", "Capability gate", "Flags.", (failed,)),))
+    page = html.render(result).partition("<body")[2].partition("<script")[0]
+    return {"terminal": printed(result), "page": page, "markdown": markdown.render(result), "junit": junit.render(result)}
+
+
+WORDS = {
+    "terminal": r"^  {word} +{value}",
+    "page": r"<figcaption>{word}</figcaption><pre[^>]*>(<[^>]*>)*{value}",
+    "markdown": r"\*\*{word}\*\* `{value}`",
+    "junit": r"^{word}: {value}",
+}
+
+
+@pytest.mark.parametrize("form", sorted(WORDS))
+def test_nothing_is_said_of_a_value_that_the_check_does_not_say(form: str) -> None:
+    """A failure without an expectation shows none; where null is expected, or seen, it is shown."""
+
+    def shows(error: CheckFailed, word: str, value: str) -> bool:
+        return re.search(WORDS[form].format(word=word, value=value), _says(error)[form], re.MULTILINE) is not None
+
+    without = CheckFailed("it is wrong", seen=7)
+    assert [shows(without, "expected", "null"), shows(without, "seen", "7")] == [False, True]
+    nothing = CheckFailed("it is wrong")
+    assert [shows(nothing, "expected", "null"), shows(nothing, "seen", "null")] == [False, False]
+    meant = CheckFailed("it is wrong", expected=None, seen=7)
+    assert [shows(meant, "expected", "null"), shows(meant, "seen", "7")] == [True, True]
+    gone = CheckFailed("it is wrong", expected=7, seen=None)
+    assert [shows(gone, "expected", "7"), shows(gone, "seen", "null")] == [True, True]

@@ -32,7 +32,7 @@ MOVING = ("R005", "R007", "R027")
 FLAT = 1.5
 FULL = 1_000
 GROWING = 4.0
-"""From 1,000 to 100,000 records a quadratic step would make a record a hundred times as dear; caches that are too small do not."""
+"""From 1,000 to 100,000 records a quadratic step would make each a hundred times as dear; too small caches do not."""
 MODULE = "tests.benchmarks.full_house"
 
 
