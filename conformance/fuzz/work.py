@@ -27,7 +27,7 @@ from conformance.wire.bundle import Bundle, load
 FROM_THE_CORPUS = 0.4
 MOST_LEGS = 4
 MOST_CALLS = 1_500
-"""A longer episode finds no more than another one, and what both sides hold by then is memory that a process does not give back."""
+"""A longer episode finds no more than another one, and what both sides hold by then a process does not give back."""
 TOLD_EVERY = 0.5
 MOST_SILENT = 3
 """After so many episodes without any answer nobody is there."""
