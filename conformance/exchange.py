@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
-
-from conformance.wire import json_text
 
 CONTROL_PREFIX = "control."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Call:
     """One request: ``op`` is an operation's full name, or a control's with its prefix.
 
@@ -34,11 +31,6 @@ class Call:
     def is_control(self) -> bool:
         """True for a lever of the test bench, which is no part of the protocol."""
         return self.op.startswith(CONTROL_PREFIX)
-
-    @cached_property
-    def text(self) -> str:
-        """The payload as JSON text, with its members in the order in which they are sent; written once."""
-        return json_text.written(self.payload)
 
 
 @dataclass(frozen=True, slots=True)

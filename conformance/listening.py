@@ -74,7 +74,9 @@ class Listening:
     def _hear(self, call: Call) -> None:
         if call.credential:
             self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
-        self._sum.update(f"{_address(call.caller, call.op, call.flags)}{call.text}".encode())
+        # By name: what a request takes from an answer has its members in the order that the provider gave them.
+        payload = json_text.written(call.payload, ordered=True)
+        self._sum.update(f"{_address(call.caller, call.op, call.flags)}{payload}".encode())
 
 
 @lru_cache(maxsize=1024)

@@ -47,7 +47,7 @@ MACHINE = frozenset({"conformance.machine"})
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "conformance.wire": WIRE,
     "conformance.errors": frozenset(),
-    "conformance.exchange": frozenset({"conformance.wire"}),
+    "conformance.exchange": frozenset(),
     "conformance.counterexample": frozenset(),
     "conformance.verdict": frozenset({"conformance.exchange", "conformance.counterexample"}),
     "conformance.port": frozenset(),

@@ -92,7 +92,7 @@ class InProcess:
         return self._made_loop
 
     def _guarded(self, call: Call) -> Any:
-        payload = json_text.read(call.text, strict=False)
+        payload = json_text.read(json_text.written(call.payload), strict=False)
         try:
             if call.is_control:
                 return self._provider.control(call.op, payload)
