@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 from conformance.errors import TargetFault
 from conformance.exchange import CONTROL_PREFIX, Call, Reply
@@ -75,11 +74,5 @@ class Listening:
         if call.credential:
             self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
         # By name: what a request takes from an answer has its members in the order that the provider gave them.
-        payload = json_text.written(call.payload, ordered=True)
-        self._sum.update(f"{_address(call.caller, call.op, call.flags)}{payload}".encode())
-
-
-@lru_cache(maxsize=1024)
-def _address(caller: str, op: str, flags: frozenset[str]) -> str:
-    """Write who calls what; a run does so in a few ways and many times."""
-    return json_text.written([caller, op, sorted(flags)])
+        sent = [call.caller, call.op, sorted(call.flags), call.payload]
+        self._sum.update(json_text.written(sent, ordered=True).encode())

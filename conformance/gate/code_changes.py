@@ -12,8 +12,8 @@ from typing import Any
 
 from conformance.gate.outcome import Direction, Finding, Severity, Witness
 from conformance.wire.bundle import Bundle, ErrorCode
+from conformance.wire.tables import ERRORS_FILE
 
-ERRORS = "errors.json"
 OF_OPERATIONS = "operation"
 
 _ROWS: Mapping[str, str] = MappingProxyType(
@@ -97,9 +97,9 @@ def _finding(
     told: str = "",
 ) -> Finding:
     """Make a finding; ``told`` is the code that one side does not know."""
-    where = f"{ERRORS}#/codes/{row.symbol}{member}"
+    where = f"{ERRORS_FILE}#/codes/{row.symbol}{member}"
     instance = {"code": told, "message": "a refusal", "extensions": {}} if told else {"before": before, "after": after}
-    message = f"{ERRORS} has no code {told}" if told else meaning
+    message = f"{ERRORS_FILE} has no code {told}" if told else meaning
     return Finding(
         severity, direction, member.removeprefix("/") or "code", "", before, after, where, where, (meaning,),
         witness=Witness(instance, "code" if told else "", "/code" if told else "", message),

@@ -7,12 +7,11 @@ from dataclasses import asdict, fields
 from types import MappingProxyType
 from typing import Any
 
-from conformance.gate.code_changes import ERRORS, code_changes
+from conformance.gate.code_changes import code_changes
 from conformance.gate.outcome import Finding, Severity, Witness
 from conformance.wire.bundle import Bundle, Operation
+from conformance.wire.tables import ERRORS_FILE, OPERATIONS_FILE
 from conformance.wire.vocabulary import Field, Flag, Reason
-
-OPERATIONS = "operations.json"
 
 _ROWS: Mapping[str, str] = MappingProxyType(
     {
@@ -42,9 +41,9 @@ def table_changes(old: Bundle, new: Bundle, *, tolerant: bool = False) -> Iterat
         yield from _flag(flag, old, new)
     yield from code_changes(old, new, tolerant=tolerant)
     for reason in Reason:
-        yield from _word(ERRORS, f"/reasons/{reason}", old.reason(reason), new.reason(reason), "readers know the old text")
+        yield from _word(ERRORS_FILE, f"/reasons/{reason}", old.reason(reason), new.reason(reason), "readers know the old text")
     for one in Field:
-        yield from _word(ERRORS, f"/fields/{one}", old.field(one), new.field(one), "readers know the old text")
+        yield from _word(ERRORS_FILE, f"/fields/{one}", old.field(one), new.field(one), "readers know the old text")
 
 
 def _operation(name: str, old: Operation | None, new: Operation | None) -> Iterator[Finding]:
@@ -53,14 +52,14 @@ def _operation(name: str, old: Operation | None, new: Operation | None) -> Itera
         gone = new is None
         yield _told(
             Severity.BREAKING if gone else Severity.ADDITIVE,
-            OPERATIONS,
+            OPERATIONS_FILE,
             place,
             None if old is None else _row(old),
             None if new is None else _row(new),
             "clients that call it are refused" if gone else "an operation more",
         )
         return
-    yield from _rows(OPERATIONS, place, _row(old), _row(new))
+    yield from _rows(OPERATIONS_FILE, place, _row(old), _row(new))
 
 
 def _flag(flag: Flag, old: Bundle, new: Bundle) -> Iterator[Finding]:
@@ -68,11 +67,11 @@ def _flag(flag: Flag, old: Bundle, new: Bundle) -> Iterator[Finding]:
     if before is None or after is None:
         severity, meaning = _FLAG_GONE if after is None else _FLAG_NEW
         if before != after:
-            yield _told(severity, OPERATIONS, f"/flags/{flag}", before, after, meaning)
+            yield _told(severity, OPERATIONS_FILE, f"/flags/{flag}", before, after, meaning)
         return
-    yield from _word(OPERATIONS, f"/flags/{flag}/flag", before, after, "old hosts and clients say the old flag")
+    yield from _word(OPERATIONS_FILE, f"/flags/{flag}/flag", before, after, "old hosts and clients say the old flag")
     ours, theirs = ([str(one) for one in bundle.implied(flag)] for bundle in (old, new))
-    yield from _word(OPERATIONS, f"/flags/{flag}/implies", ours, theirs, "hosts declare other flags with it")
+    yield from _word(OPERATIONS_FILE, f"/flags/{flag}/implies", ours, theirs, "hosts declare other flags with it")
 
 
 _FLAG_GONE = Severity.BREAKING, "clients that negotiate it are refused"

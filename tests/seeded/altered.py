@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import steps
+from conformance.oracle import reviews, steps
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -16,6 +16,20 @@ from tests.seeded.fault import Patch, Wrapper
 def step(stem: str, wrap: Wrapper) -> Patch:
     """Replace the step of an operation by ``wrap(step)``."""
     return Patch(steps.STEPS, f"memory.{stem}", wrap)
+
+
+def first(look: Callable[[Turn, Space, Doc], None]) -> Any:
+    """Look at something before the operation's own step does."""
+
+    def wrap(original: Any) -> Any:
+        def step(turn: Turn, space: Space, request: Doc) -> Outcome:
+            look(turn, space, request)
+            outcome: Outcome = original(turn, space, request)
+            return outcome
+
+        return step
+
+    return wrap
 
 
 def answer(stem: str, change: Callable[[Turn, Space, Doc], Doc]) -> Patch:
@@ -47,18 +61,20 @@ def effect(stem: str, change: Callable[[Turn, Space, Space], Space]) -> Patch:
 def refusing(stem: str, when: Callable[[Turn, Space], bool], code: Code) -> Patch:
     """Refuse an operation with ``code`` whenever ``when`` says so, before its own step."""
 
-    def wrap(original: Any) -> Any:
-        def changed(turn: Turn, space: Space, request: Doc) -> Outcome:
-            if when(turn, space):
-                raise Refusal(code)
-            outcome: Outcome = original(turn, space, request)
-            return outcome
+    def look(turn: Turn, space: Space, _request: Doc) -> None:
+        if when(turn, space):
+            raise Refusal(code)
 
-        return changed
-
-    return step(stem, wrap)
+    return step(stem, first(look))
 
 
 def facts(space: Space, **members: Any) -> Space:
     """Give a space with other space-level facts."""
     return space.having(facts={**space.facts, **members})
+
+
+def kind_first(turn: Turn, space: Space, request: Doc) -> None:
+    """Miss a kind before anyone has asked whether the caller may see the candidate."""
+    candidate = space.candidates.get(request["candidate_id"])
+    for draft in () if candidate is None else reviews.drafted(candidate, request["decision"]):
+        reviews.refuse_kindless(turn, draft)

@@ -15,7 +15,6 @@ from conformance.oracle import (
     receipts,
     records,
     reflections,
-    reviews,
     revisions,
     steps,
 )
@@ -37,20 +36,6 @@ def _whole(space: Space, request: Doc) -> list[Doc]:
     """List all living records of the request's subject that meet its filters, whoever asks."""
     held = space.records.of(request["selection"]["subject_id"])
     return records.filtered([record for record in held if records.is_listed(record, request)], request)
-
-
-def _first(look: Callable[[Turn, Space, Doc], None]) -> Any:
-    """Look at something before the operation's own step does."""
-
-    def wrap(original: Any) -> Any:
-        def step(turn: Turn, space: Space, request: Doc) -> Outcome:
-            look(turn, space, request)
-            outcome: Outcome = original(turn, space, request)
-            return outcome
-
-        return step
-
-    return wrap
 
 
 def _also(tell: Callable[[Turn, Space, Doc, Doc], Doc]) -> Any:
@@ -93,13 +78,6 @@ def _tombstone_first(_turn: Turn, space: Space, request: Doc) -> None:
     record = space.records.get(request["record_id"])
     if record is not None:
         records.refuse_tombstone(record)
-
-
-def _kind_first(turn: Turn, space: Space, request: Doc) -> None:
-    """Miss a kind before anyone has asked whether the caller may see the candidate."""
-    candidate = space.candidates.get(request["candidate_id"])
-    for draft in () if candidate is None else reviews.drafted(candidate, request["decision"]):
-        reviews.refuse_kindless(turn, draft)
 
 
 def _context_fence_first(_turn: Turn, space: Space, request: Doc) -> None:
@@ -264,19 +242,19 @@ FAULTS = (
           patched(Patch(records, "found", _revision_first("records", "record_id")),
                   Patch(candidates, "found", _revision_first("candidates", "candidate_id"))), source="F17"),
     Fault("r013_tombstone_before_visibility", RULE, "an update of a hidden tombstone says that it was deleted",
-          patched(altered.step("records.update", _first(_tombstone_first))), source="F17"),
+          patched(altered.step("records.update", altered.first(_tombstone_first))), source="F17"),
     Fault("r013_kind_before_visibility", RULE, "a review of a hidden candidate says that it has no kind",
-          patched(altered.step("candidates.review", _first(_kind_first))), source="ours"),
+          patched(altered.step("candidates.review", altered.first(altered.kind_first))), source="ours"),
     Fault("r013_fence_before_visibility", RULE, "a deletion of a hidden record says that its context is fenced",
-          patched(altered.step("records.delete", _first(_context_fence_first))), source="F17"),
+          patched(altered.step("records.delete", altered.first(_context_fence_first))), source="F17"),
     Fault("r013_archive_before_authority", RULE, "a write for a hidden subject says that it is archived",
-          patched(altered.step("records.create", _first(_subject_fence_first))), source="ours"),
+          patched(altered.step("records.create", altered.first(_subject_fence_first))), source="ours"),
     Fault("r013_missing_subject_before_authority", RULE, "a missing subject is NOT_FOUND, a hidden one NOT_AUTHORIZED",
-          patched(altered.step("subjects.get", _first(_missing_subject_first))), source="ours"),
+          patched(altered.step("subjects.get", altered.first(_missing_subject_first))), source="ours"),
     Fault("r013_missing_import_before_authority", RULE, "a missing import is NOT_FOUND, a hidden one NOT_AUTHORIZED",
-          patched(altered.step("imports.discard", _first(_missing_import_first))), source="ours"),
+          patched(altered.step("imports.discard", altered.first(_missing_import_first))), source="ours"),
     Fault("r013_others_receipts_exist", RULE, "another's receipt is NOT_AUTHORIZED, a missing one NOT_FOUND",
-          patched(altered.step("receipts.get", _first(_others_receipts_first))), source="ours"),
+          patched(altered.step("receipts.get", altered.first(_others_receipts_first))), source="ours"),
     Fault("r013_details_tell_the_place", RULE, "the refusal of a hidden object says where it lies",
           patched(Patch(authority, "require_object", _place_in_the_details)), source="ours"),
     Fault("r013_spaces_exist", RULE, "a space without a grant is NOT_AUTHORIZED, a missing one NOT_FOUND",

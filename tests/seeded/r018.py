@@ -13,6 +13,7 @@ from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Step, Turn
 from conformance.wire.bundle import Need
 from conformance.wire.vocabulary import Code
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, always, patched
 from tests.seeded.races import checked_on_arrival, racing
 from tests.seeded.refused import leaving, with_drafts
@@ -82,18 +83,6 @@ def _one_grant(original: Callable[..., Doc]) -> Any:
         return candidate
 
     return found
-
-
-def _kind_first(original: Step) -> Step:
-    """Look whether a promotion has a kind before anyone has asked whether the caller may decide."""
-
-    def review(turn: Turn, space: Space, request: Doc) -> Outcome:
-        candidate = space.candidates.get(request["candidate_id"])
-        for draft in () if candidate is None else reviews.drafted(candidate, request["decision"]):
-            reviews.refuse_kindless(turn, draft)
-        return original(turn, space, request)
-
-    return review
 
 
 def _writes_somewhere(original: Callable[..., Doc]) -> Any:
@@ -196,7 +185,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("one_grant_only", "both capabilities must come of one grant", Patch(candidates, "found", _one_grant), source="ours"),
     _fault(
         "kind_before_authority", "that a candidate has no kind is told to those who may not see it",
-        Patch(steps.STEPS, "memory.candidates.review", _kind_first), source="ours",
+        altered.step("candidates.review", altered.first(altered.kind_first)), source="ours",
     ),
     _fault("author_reads_record", "capturing lets one read the record", Patch(records, "found", _own_records)),
     _fault(

@@ -29,9 +29,7 @@ def rewind(stage: Stage) -> None:
     for between in stage.some((_decide, _live, _fence, _reflect_elsewhere), 3):
         between(stage, space_id, scope, candidate_id)
     target = space_id if stage.chance(0.75) else stage.space_ids[-1]
-    import_id = staged(stage, target, parcel)
-    if import_id is not None:
-        _activated(stage, target, import_id)
+    _brought(stage, target, parcel)
 
 
 def overtaken(stage: Stage) -> None:
@@ -51,9 +49,7 @@ def overtaken(stage: Stage) -> None:
     storms.switch(stage, space_id, fences.FROZEN)
     lives.die(stage, space_id, record)
     _decide(stage, space_id, scope, candidate_id)
-    further = staged(stage, space_id, late)
-    if further is not None:
-        _activated(stage, space_id, further)
+    _brought(stage, space_id, late)
 
 
 def forged(stage: Stage) -> None:
@@ -145,6 +141,13 @@ def staged(stage: Stage, space_id: str, parcel: Parcel) -> str | None:
     if disturbed and len(chunks) > 1 and stage.chance(0.5):
         _send(stage, space_id, bundle, stage.pick(chunks[1:]), import_id)
     return import_id or None
+
+
+def _brought(stage: Stage, space_id: str, parcel: Parcel) -> None:
+    """Stage a parcel, and activate it if it was taken."""
+    import_id = staged(stage, space_id, parcel)
+    if import_id is not None:
+        _activated(stage, space_id, import_id)
 
 
 def _send(stage: Stage, space_id: str, bundle: Doc, chunk: Doc, import_id: str) -> str | None:
