@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import hypothesis
 import pytest
 
 from conformance.catalogue import Rule, rule_of_module
@@ -25,7 +26,10 @@ MARKERS = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check: ``flags`` and ``controls`` are what it needs of the target, ``factor`` scales its number of examples."""
+    """A check: ``flags`` and ``controls`` are what it needs of the target.
+
+    ``drawn``: it is a property, of drawn examples; ``factor`` scales their number, as its marks say.
+    """
 
     check_id: str
     rule: Rule
@@ -33,6 +37,7 @@ class Check:
     flags: tuple[Flag, ...]
     controls: tuple[str, ...]
     factor: float
+    drawn: bool = False
 
 
 def check_of(item: pytest.Item) -> Check | None:
@@ -50,6 +55,7 @@ def check_of(item: pytest.Item) -> Check | None:
         flags=_unique(flags),
         controls=_unique(controls),
         factor=_factor(item),
+        drawn=hypothesis.is_hypothesis_test(item.function),
     )
 
 

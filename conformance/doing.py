@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from conformance.bench import Bench
 from conformance.check import Check
 from conformance.counterexample import Counterexample
+from conformance.examples import Examples
 from conformance.judging import FLAKY, Judgement, judge
 from conformance.listening import Listening
 from conformance.redaction import steps
@@ -38,6 +39,7 @@ class Doing:
     waits: bool = False
     secrets: Secrets = field(default_factory=Secrets)
     counterexample: Counterexample | None = None
+    examples: Examples = field(default_factory=Examples)
 
     def judgement(self) -> Judgement:
         """Return the verdict as far as the check has run."""
@@ -61,6 +63,7 @@ class Doing:
             node_id=self.node_id,
             assertions=0 if tally is None else tally.assertions,
             calls=0 if tally is None else tally.calls,
+            examples=self.examples.tried,
             seconds=round(self.seconds, 6),
             failure=judged.failure,
             traceback=self.traceback if judged.verdict is Verdict.SUITE_ERROR else "",

@@ -33,7 +33,10 @@ class CannotTravel(unittest.SkipTest):
 
 
 class NotInContract(unittest.SkipTest):
-    """The contract of this run has no such error code: what asks for it is not applicable. A ``SkipTest`` as the one above is."""
+    """The contract of this run has no such operation or error code: what asks for it is not applicable.
+
+    A ``SkipTest`` as the one above is.
+    """
 
 
 class NotOffered(Exception):

@@ -12,8 +12,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from multiprocessing import get_context
 from typing import Any, Protocol
 
@@ -74,7 +75,10 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell: ``check_id`` and ``reason`` say which check decided it and why; ``seconds`` is its wall time."""
+    """One cell: ``check_id`` and ``reason`` say which check decided it and why; ``seconds`` is its wall time.
+
+    ``examples`` says how many that check tried, the one that failed with them; 0 where it draws none.
+    """
 
     name: str
     rule: str
@@ -82,6 +86,7 @@ class Cell:
     check_id: str = ""
     reason: str = ""
     seconds: float = 0.0
+    examples: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the cell as a JSON object."""
@@ -190,21 +195,21 @@ def attempt(trial: Trial) -> Cell:
         counterexamples=False,
     )
     result = run(order, [named(trial.rule)])
-    outcome, check_id, reason = _judged(result, trial.rule)
-    return Cell(trial.name, trial.rule, outcome, check_id, reason, round(time.perf_counter() - started, 3))
+    return replace(_judged(result, trial), seconds=round(time.perf_counter() - started, 3))
 
 
-def _judged(result: RunResult, rule: str) -> tuple[Outcome, str, str]:
-    checks = [check for check in result.checks if check.rule_id == rule]
+def _judged(result: RunResult, trial: Trial) -> Cell:
+    checks = [check for check in result.checks if check.rule_id == trial.rule]
+    found = partial(Cell, trial.name, trial.rule)
     for check in checks:
         if check.verdict is Verdict.FAIL and _saw_it_broken(check):
-            return Outcome.KILLED, check.check_id, check.reason
+            return found(Outcome.KILLED, check.check_id, check.reason, examples=check.examples)
     for check in checks:
         if check.verdict in (Verdict.FAIL, Verdict.SUITE_ERROR):
-            return Outcome.BROKEN, check.check_id, check.reason
+            return found(Outcome.BROKEN, check.check_id, check.reason)
     if result.trouble or not checks:
-        return Outcome.BROKEN, "", "; ".join(result.trouble) or "no check was run"
-    return Outcome.SURVIVED, "", _left_out(checks)
+        return found(Outcome.BROKEN, reason="; ".join(result.trouble) or "no check was run")
+    return found(Outcome.SURVIVED, reason=_left_out(checks))
 
 
 def _left_out(checks: Sequence[CheckResult]) -> str:

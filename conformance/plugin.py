@@ -25,6 +25,7 @@ from conformance.bench import Bench
 from conformance.check import EDGE, MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
+from conformance.examples import looked_at
 from conformance.expect import CheckFailed, NotApplicable
 from conformance.finding import Finder
 from conformance.listening import Listening
@@ -238,11 +239,14 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
     """Run a failed check once more, to tell a flaky failure; hypothesis has done so itself with a failed example."""
-    try:
+    doing = pyfuncitem.stash.get(_DOING, None)
+    if doing is None:
         return (yield)
+    try:
+        with looked_at(pyfuncitem.function) as doing.examples:
+            return (yield)
     except (CheckFailed, TargetFault) as error:
-        doing = pyfuncitem.stash.get(_DOING, None)
-        if doing is not None and not isinstance(error, NoAnswer) and not hypothesis.is_hypothesis_test(pyfuncitem.function):
+        if not isinstance(error, NoAnswer) and not hypothesis.is_hypothesis_test(pyfuncitem.function):
             doing.rerun, doing.again = True, _run_again(pyfuncitem, doing)
         raise
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import hypothesis
 
+from conformance import budget
 from conformance.absence import REFUSALS
 from conformance.bench import Bench
 from conformance.check import Check
@@ -64,7 +65,7 @@ class Session:
 
     def settings(self, check: Check) -> hypothesis.settings:
         """Return hypothesis' settings for a check."""
-        return settings_of(self.profile, check.factor, shrink=not self.stop_early)
+        return settings_of(self.profile, budget.factor_of(check), shrink=not self.stop_early)
 
     def seed_of(self, check: Check) -> int:
         """Return the seed of a check."""

@@ -123,9 +123,9 @@ class CheckResult:
     """One check's end.
 
     ``reason`` is one sentence where the verdict is not PASS; the ``trace`` is kept then too, a ``traceback`` where the suite
-    itself is to blame. ``sent`` is a digest of all requests in order: equal where two runs sent the same. ``counterexample`` is
-    the shortest list of calls that shows the failure, where one was made. ``flaky``: it failed, and not again. A ``waiver``
-    leaves the verdict as it is.
+    itself is to blame. ``examples`` counts those that a property tried, up to the one that it failed with. ``sent`` is a digest
+    of all requests in order: equal where two runs sent the same. ``counterexample`` is the shortest list of calls that shows the
+    failure, where one was made. ``flaky``: it failed, and not again. A ``waiver`` leaves the verdict as it is.
     """
 
     check_id: str
@@ -136,6 +136,7 @@ class CheckResult:
     node_id: str = ""
     assertions: int = 0
     calls: int = 0
+    examples: int = 0
     seconds: float = 0.0
     failure: Failure | None = None
     traceback: str = ""

@@ -13,8 +13,9 @@ from typing import Any
 from conformance import snapshot
 from conformance.caller import Caller
 from conformance.client import Client
+from conformance.errors import NotInContract
 from conformance.exchange import Call, Exercise, Reply, Trace
-from conformance.expect import UNSAID, CheckFailed, NotApplicable, at, difference
+from conformance.expect import UNSAID, CheckFailed, at, difference
 from conformance.levers import Facts, Home, Login
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Field, Reason
@@ -80,10 +81,10 @@ class World:
     # -- sending
 
     def operation(self, stem: str) -> str:
-        """Return the full name of the operation with this stem. Raises ``NotApplicable`` where this run's contract has none."""
+        """Return the full name of the operation with this stem. Raises ``NotInContract`` where this run's contract has none."""
         op = stem if stem in self.bundle.operations else f"memory.{stem}"
         if op not in self.bundle.operations:
-            raise NotApplicable(f"the contract of this run has no operation {op}")
+            raise NotInContract(f"the contract of this run has no operation {op}")
         return op
 
     def has(self, stem: str) -> bool:

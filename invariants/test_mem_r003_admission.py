@@ -125,6 +125,9 @@ def _authors_of_the_rest(maker: Caller, other: Caller, claims: Mapping[str, Any]
     grant_id = maker.grant(other, capabilities=["capture"], **claims)
     issued = [grant for grant in other.all("grants.list", view="own") if grant["grant_id"] == grant_id]
     yield "who issued a grant", maker, issued[0]["issuer_id"] if issued else None
+
+
+def _author_of_a_dismissal(maker: Caller, other: Caller, claims: Mapping[str, Any]) -> Iterator[Author]:
     receipt = other.do("candidates.dismiss", candidate_id=maker.capture(), expected_revision=1, **claims)
     yield "who dismissed a candidate", other, maker.candidate(made(receipt, "candidate"))["outcome"]["decided_by"]
 

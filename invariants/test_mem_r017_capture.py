@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import all_made, made
 from conformance.wire.vocabulary import Code
@@ -140,7 +141,7 @@ def test_each_capture_makes_its_own_candidate(bench: Bench, first: Any, count: i
     world = bench.world()
     made_ids = [world.root.capture(content=first) for _ in range(count)]
     world.same_set(made_ids, [candidate["candidate_id"] for candidate in _candidates(world)], "a capture was merged or lost")
-    world.root.do("candidates.dismiss", candidate_id=made_ids[0], expected_revision=1)
+    scenes.dismiss(world, made_ids[0])
     left = [candidate["candidate_id"] for candidate in _candidates(world, states=["pending"])]
     world.same_set(made_ids[1:], left, "a decision on one candidate touched another")
 

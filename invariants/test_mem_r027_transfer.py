@@ -78,7 +78,7 @@ def candidates(world: World) -> None:
     }
     for candidate_id, decision in decisions.items():
         world.root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
-    world.root.do("candidates.dismiss", candidate_id=dismissed, expected_revision=1)
+    scenes.dismiss(world, dismissed)
     world.same("pending", world.root.candidate(pending)["state"], "a capture does not stay pending")
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import moving, sealing
+from conformance import moving, scenes, sealing
 from conformance.bench import Bench
 from conformance.caller import Caller
 from conformance.expect import CheckFailed
@@ -119,7 +119,7 @@ def review(made: Scene, subject: str, number: int, decision: Mapping[str, Any]) 
 
 def dismiss(made: Scene, subject: str, number: int) -> None:
     """Dismiss a candidate."""
-    made.root.do("candidates.dismiss", candidate_id=made.candidates[subject][number], expected_revision=1)
+    scenes.dismiss(made.world, made.candidates[subject][number])
 
 
 def newcomer(made: Scene, subject: str, *, deleted: bool, consumed: bool) -> None:
@@ -242,7 +242,8 @@ def final(made: Scene) -> None:
     root.refused("records.delete", Code.RECORD_TOMBSTONED, **change)
     decided = {"candidate_id": consumed, "expected_revision": outcome["revision"]}
     root.refused("candidates.review", Code.CANDIDATE_CONSUMED, decision={"action": "promote"}, **decided)
-    root.refused("candidates.dismiss", Code.CANDIDATE_CONSUMED, **decided)
+    if made.world.has("candidates.dismiss"):
+        root.refused("candidates.dismiss", Code.CANDIDATE_CONSUMED, **decided)
     revision = root.do("subjects.get", subject_id=archived)["subject"]["revision"]
     target = {"type": "subject", "subject_id": archived}
     for action in ("unfence", "archive", "fence"):
@@ -309,7 +310,7 @@ def _go_further(world: World, record_id: str, candidate_id: str, subject_id: str
     for revision in (1, 2, 3):
         content = {"text": f"elsewhere {revision}"}
         world.root.do("records.update", record_id=record_id, expected_revision=revision, content=content)
-    world.root.do("candidates.dismiss", candidate_id=candidate_id, expected_revision=1)
+    scenes.dismiss(world, candidate_id)
     for action in ("fence", "unfence", "fence", "unfence"):
         _fence(world, subject_id, action)
 

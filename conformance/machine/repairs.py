@@ -27,6 +27,9 @@ LACKING = frozenset({Code.NOT_AUTHORIZED, Code.NOT_FOUND})
 OPEN_REASONS = frozenset({Code.LIMIT_EXCEEDED, Code.SPACE_FROZEN, Code.SPACE_NOT_FROZEN, Code.INVALID_VALUE, Code.KEY_REUSED})
 OF_THE_REQUEST = frozenset({Code.LIMIT_EXCEEDED, Code.INVALID_VALUE, Code.KEY_REUSED})
 
+OF_THE_OBJECT = (Field.TO_SUBJECT, Field.DECISION_KIND)
+"""The fields that are held against the object that a request names: whoever cannot see it is not told of them."""
+
 NOWHERE = "\0imagined"
 
 
@@ -64,6 +67,7 @@ def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env
     found = {refusal.symbol: refusal}
     present = Imagined(state, replace(asked, named=None, pends=False), env or model.env)
     open_to = None if refusal.symbol not in LACKING else _open_to(model, present)
+    hidden = refusal.symbol is Code.NOT_FOUND
     for _ in range(MOST):
         following = REPAIRS.get(refusal.symbol, _nothing)(model, present, refusal)
         if following is None:
@@ -75,9 +79,13 @@ def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env
         refusal = reply
         if open_to is None and refusal.symbol in LACKING:
             open_to = _open_to(model, present)
-        if open_to is None or refusal.symbol in open_to:
+        if (open_to is None or refusal.symbol in open_to) and not (hidden and _of_the_object(model, refusal)):
             found.setdefault(refusal.symbol, refusal)
     return found
+
+
+def _of_the_object(model: Model, refusal: Refusal) -> bool:
+    return refusal.details.get("field") in [model.bundle.field(field) for field in OF_THE_OBJECT]
 
 
 def _open_to(model: Model, present: Imagined) -> frozenset[Code]:

@@ -94,7 +94,8 @@ ACTS: tuple[Act, ...] = (
     *_acts(
         "retries",
         (retries.replay, 1.6), (retries.old_replay, 0.6), (retries.refused_again, 0.8), (retries.conflict, 0.6),
-        (retries.borrowed_key, 1.0), (retries.get_receipt, 1.2), (retries.wear_out, 0.02),
+        (retries.borrowed_key, 1.0), (retries.get_receipt, 1.2), (retries.with_nothing_left, 0.15),
+        (retries.wear_out, 0.02),
     ),
     *_acts("revisions", (revisions.wrong, 0.6)),
     *_acts("gates", (storms.freeze_and_try, 0.8), (storms.fence_and_try, 1.0)),

@@ -10,6 +10,7 @@ from conformance.machine.acts import lives
 from conformance.machine.acts.records import UNKNOWN
 from conformance.machine.duo import Actor, Done
 from conformance.machine.stage import Stage
+from conformance.oracle import authority
 from conformance.oracle.state import Doc
 
 PAST = 60
@@ -48,6 +49,19 @@ def refused_again(stage: Stage) -> None:
     if refused:
         done = stage.pick(refused)
         stage.send(done.actor, done.op, done.request if stage.chance(0.6) else _otherwise(stage, done.op, done.request))
+
+
+def with_nothing_left(stage: Stage) -> None:
+    """Take from somebody every grant in a space, and let it send again what it did there."""
+    theirs = [one for one in stage.duo.done[-PAST:] if not one.code and one.actor in stage.people]
+    if not theirs:
+        return
+    done = stage.pick(theirs)
+    space_id = done.request["space_id"]
+    held = filter(authority.is_active, stage.space(space_id).grants.of(done.actor.principal_id))
+    for grant in held:
+        stage.by_root(space_id, "grants.revoke", grant_id=grant["grant_id"])
+    stage.send(done.actor, done.op, done.request)
 
 
 def _past(stage: Stage) -> Done | None:
