@@ -62,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sections", default=None, help=argparse.SUPPRESS)
     group.addoption("--playback", default=None, help=argparse.SUPPRESS)
     group.addoption("--shard", default=None, metavar="I/N", help="run part I of N of the checks")
+    group.addoption("--only", action="append", default=[], metavar="ID", help="run the check of this id alone (repeatable)")
     group.addoption("--no-counterexamples", action="store_true", help="reduce no failure to its shortest list of calls")
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
 
@@ -136,6 +137,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Recognise the checks, and give each property its number of examples."""
     shared = config.stash[_SESSION]
     _without_edge(config, items, shared)
+    _choose(config, items)
     _shorten(config, items, shared.profile.checks)
     _share(config, items)
     done: set[Any] = set()
@@ -157,9 +159,19 @@ def _without_edge(config: pytest.Config, items: list[pytest.Item], shared: Sessi
     config.hook.pytest_deselected(items=left)
 
 
+def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the checks that are asked for by their ids, where any is."""
+    only = set(config.option.only)
+    if not only:
+        return
+    kept = [item for item in items if (check := check_of(item)) is not None and check.check_id in only]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
 def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) -> None:
-    """Keep the first ``most`` checks of each rule, each with its first parameter; None keeps all."""
-    if most is None:
+    """Keep the first ``most`` checks of each rule, each with its first parameter; None, or names that were given, keep all."""
+    if most is None or config.option.only:
         return
     kept: dict[str, dict[str, pytest.Item]] = {}
     left: list[pytest.Item] = []

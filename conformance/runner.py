@@ -59,7 +59,8 @@ class Order:
 
     ``counterexamples``: each failure is reduced to its shortest list of calls. ``record`` is a file for all requests and answers;
     ``playback`` one that is played in place of the target, whose text is told only. ``shard``: only a part of the checks is run.
-    ``weights`` are seconds by node id, as far as they are known: workers begin with the longest checks.
+    ``checks``: of the chosen rules, those of these ids alone. ``weights`` are seconds by node id, as far as they are known:
+    workers begin with the longest checks.
     """
 
     target: str = DEFAULT_TARGET
@@ -72,6 +73,7 @@ class Order:
     record: str | None = None
     playback: str | None = None
     shard: Shard | None = None
+    checks: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -168,6 +170,7 @@ def _arguments(order: Order) -> list[str]:
     arguments += [] if order.counterexamples and not order.playback else ["--no-counterexamples"]
     arguments += ["--playback", order.playback] if order.playback else []
     arguments += ["--shard", str(order.shard)] if order.shard else []
+    arguments += [part for check in order.checks for part in ("--only", check)]
     return arguments + _workers(order.workers)
 
 

@@ -148,7 +148,7 @@ def _failure(rule: RuleResult, check: CheckResult, result: RunResult) -> Failure
     shown = listed[-LAST_CALLS:]
     commands = [replay(check, result)] if check.counterexample is not None else []
     lanes = list(dict.fromkeys(call.caller for call in shown))
-    return Failure(rule, check, shown, len(listed) - len(shown), lanes, [*commands, again(rule, result)])
+    return Failure(rule, check, shown, len(listed) - len(shown), lanes, [*commands, again(check, result)])
 
 
 def _told(found: Sequence[Failure]) -> int:

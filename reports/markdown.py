@@ -87,7 +87,7 @@ def _failure(rule: RuleResult, check: CheckResult, result: RunResult) -> Iterato
             yield f"- **at** {_code(check.failure.pointer)}"
     if check.counterexample is not None and check.counterexample.unreduced:
         yield f"- **unreduced** {_text(check.counterexample.unreduced)}"
-    command = replay(check, result) if check.counterexample is not None else again(rule, result)
+    command = replay(check, result) if check.counterexample is not None else again(check, result)
     yield f"- **again** {_code(command)}"
     yield ""
     yield from _calls(calls(check))

@@ -147,7 +147,7 @@ def _failures(rule: RuleResult, result: RunResult, *, verbose: bool) -> Iterator
     if told:
         if len(told) > len(shown):
             yield Padding(Text(f"… and {len(told) - len(shown)} more checks of this rule (-v tells all)", style="dim"), _INDENT)
-        yield Padding(Text(f"again: {again(rule, result)}", style="dim"), _INDENT)
+        yield Padding(Text(f"again: {again(rule if len(told) > 1 else told[0], result)}", style="dim"), _INDENT)
 
 
 def _failure(check: CheckResult, rule: RuleResult) -> Iterator[RenderableType]:

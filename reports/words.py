@@ -81,11 +81,14 @@ def _affected(entry: Any, limit: int) -> str:
             return short(entry, limit)
 
 
-def again(rule: RuleResult, result: RunResult) -> str:
-    """Return the command that runs the rule again."""
+def again(what: RuleResult | CheckResult, result: RunResult) -> str:
+    """Return the command that runs a rule or a check again."""
     facts = result.facts
-    chosen = f"--rules {rule.rule_id.removeprefix('MEM-')} --profile {facts.profile} --seed {facts.seed}"
-    return f"{NAME} run {shlex.quote(facts.target)} {chosen}"
+    if isinstance(what, RuleResult):
+        chosen = f"--rules {what.rule_id.removeprefix('MEM-')}"
+    else:
+        chosen = f"--check {shlex.quote(what.check_id)}"
+    return f"{NAME} run {shlex.quote(facts.target)} {chosen} --profile {facts.profile} --seed {facts.seed}"
 
 
 def replay(check: CheckResult, result: RunResult) -> str:

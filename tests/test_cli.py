@@ -7,18 +7,20 @@ import os
 import pty
 import re
 import resource
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conformance.catalogue import rules
+from conformance.catalogue import named, rules
 from conformance.cli import COMMANDS, main
-from conformance.runner import Order
+from conformance.runner import Order, run
 from conformance.verdict import RunResult, Verdict
 
 ROOT = Path(__file__).resolve().parent.parent
+DISMISSED = "MEM-R016.a_change_commits_against_the_exact_revision_alone[dismiss]"
 COMMAND = (sys.executable, "-m", "conformance.cli")
 
 
@@ -105,6 +107,10 @@ def test_help_tells_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         (["run", "--stream", "/nowhere/x"], "/nowhere/x: the stream cannot be written"),
         (["run", "--record", "/nowhere/x"], "/nowhere/x: the file cannot be written there"),
         (["run", "--shard", "3/2"], "a shard is named I/N"),
+        (["run", "--check", "R016"], "there is no check 'R016': memory-conformance explain MEM-R016 lists those of a rule."),
+        (["run", "--check", DISMISSED[:-2]], f"the nearest is {DISMISSED}."),
+        (["run", "--check", DISMISSED, "--shard", "1/2"], "--check runs single checks, and --shard is about whole rules"),
+        (["run", "--check", DISMISSED, "--rules", "R016"], "--check runs single checks, and --rules is about whole rules"),
         (["run", "--waivers", "nowhere"], "nowhere: the waivers cannot be read"),
         (["run", "--baseline", "nowhere"], "nowhere: the result cannot be read"),
         (["report", "nowhere"], "nowhere: the result cannot be read"),
@@ -154,6 +160,32 @@ def test_a_failure_is_told_by_the_lines_that_matter() -> None:
         assert line in ended.stdout
     assert "\x1b" not in ended.stdout
     assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_a_check_is_run_alone_and_as_in_a_whole_run(tmp_path: Path) -> None:
+    """Also one that the profile smoke would leave out; the command that is told for a failure runs it again."""
+    told = tmp_path / "r.json"
+    ended = command("run", "--check", DISMISSED, "--profile", "smoke", "-n", "0", "--report", f"json:{told}")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    whole = {check.check_id: check.sent for check in run(Order(), [named("R016")]).checks}
+    (alone,) = RunResult.of_json(json.loads(told.read_text("utf-8"))).checks
+    assert alone.check_id == DISMISSED
+    assert alone.sent == whole[DISMISSED]
+    failed = command("run", "python:tests.faults:r016_accepts_ahead", "--check", DISMISSED)
+    assert failed.returncode == 1
+    again = " ".join(failed.stdout.partition("again: ")[2].partition("\n\n")[0].split())
+    chosen = ["--check", DISMISSED, "--profile", "quick", "--seed", "0"]
+    assert shlex.split(again) == ["memory-conformance", "run", "python:tests.faults:r016_accepts_ahead", *chosen]
+    assert "0 of 1 checks passed" in failed.stdout
+
+
+def test_a_check_without_its_parameter_is_all_of_them() -> None:
+    ended = command("run", "--check", DISMISSED.partition("[")[0], "--profile", "smoke", "-n", "0", "-v")
+    assert ended.returncode == 0
+    assert "26 rules were not chosen" in ended.stdout
+    parameters = ended.stdout.count("alone[")
+    assert parameters > 5
+    assert f"{parameters}/{parameters}" in ended.stdout
 
 
 def test_quiet_says_the_verdict_alone_and_verbose_every_check() -> None:

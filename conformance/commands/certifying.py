@@ -15,7 +15,7 @@ from conformance.recording import read_header
 from conformance.verdict import RunResult
 from conformance.wire.bundle import load
 
-_WHOLE = ("rules", "shard", "waivers", "baseline")
+_WHOLE = ("rules", "check", "shard", "waivers", "baseline")
 TRANSCRIPT = ".transcript.gz"
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from conformance.catalogue import Rule, named
 from conformance.commands.certifying import certify, certifying
+from conformance.commands.choosing import chosen
 from conformance.commands.ending import ended_by_signal
 from conformance.commands.here import find_modules_here
 from conformance.commands.telling import read, reports_of, say, say_changes, waivers_of
@@ -30,6 +30,7 @@ from conformance.weights import keep, kept, weights_of
 def main(options: Namespace) -> int:
     """Run, report, and return the exit code. Raises ``BadInput`` for what a person got wrong."""
     asked = certifying(options)
+    wanted = chosen(options)
     recorded = options.record or (None if asked is None else str(asked.transcript))
     for file in filter(None, (options.certify, recorded)):
         _see_that_it_can_be_written(Path(file))
@@ -41,16 +42,16 @@ def main(options: Namespace) -> int:
         schemas=options.schemas,
         record=recorded,
         shard=None if options.shard is None else shard_named(options.shard),
+        checks=wanted.checks,
         weights=kept(options.target, options.profile) if options.weights is None else weights_of(read(options.weights)),
     )
     waivers = waivers_of(options.waivers)
     baseline = None if options.baseline is None else read(options.baseline)
-    chosen = _chosen(options.rules)
     reporting = Reporting(reports_of(options.report))
     find_modules_here()
     with _stream(options.stream) as streams, ended_by_signal():
         with watching(quiet=options.quiet) as progress:
-            result = run(order, chosen, Together([progress, reporting, *streams]))
+            result = run(order, wanted.rules, Together([progress, reporting, *streams]))
         if waivers is not None:
             result = waivers.applied(result)
         _over(result, reporting, streams)
@@ -104,7 +105,3 @@ def _workers(options: Namespace) -> int:
 
 def _by_itself(profile: str) -> int:
     return 0 if profile_named(profile).checks is not None else os.cpu_count() or 1
-
-
-def _chosen(texts: Sequence[str]) -> list[Rule]:
-    return [named(name) for text in texts for name in text.split(",") if name.strip()]

@@ -38,6 +38,13 @@ def add_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--rules", action="append", default=[], metavar="R011,R013", help="run the checks of these rules alone")
     parser.add_argument(
+        "--check",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="run this check alone (may be repeated); without its [parameter] all of them",
+    )
+    parser.add_argument(
         "-n",
         "--workers",
         type=int,
