@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from conformance.exchange import Call, Reply
 from conformance.expect import CheckFailed
+from conformance.paging import Chain
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
 
@@ -138,15 +139,20 @@ class Caller:
 
         ``limits`` gives the page limits in turn (the last one goes on); without it the provider's default holds.
         """
-        given = list(limits)
+        given, chain = list(limits), self.chain(stem)
         page: dict[str, Any] = {"limit": given[0]} if given else {}
         while True:
             answer = self.do(stem, **members, **({"page": page} if page else {}))
             yield answer
-            if "next_cursor" not in answer:
+            if (cursor := chain.cursor(answer)) is None:
                 return
             given = given[1:] or given
-            page = {"cursor": answer["next_cursor"], **({"limit": given[0]} if given else {})}
+            page = {"cursor": cursor, **({"limit": given[0]} if given else {})}
+
+    def chain(self, stem: str) -> Chain:
+        """Begin a chain of a paged operation."""
+        op = self.world.operation(stem)
+        return Chain(op, self.world.bundle.operations[op].lists or "")
 
     def all(self, stem: str, *, limits: Iterable[int] = (), **members: Any) -> list[Any]:
         """Return every item of a paged operation, by following its cursor chain to the end."""

@@ -259,11 +259,11 @@ def answered(sight: Sight, ask: Ask) -> Answer:
     reply = sight.caller.send(ask.stem, **ask.members, page={"limit": ask.limits[0]})
     if not reply.ok:
         return Answer(_said(ask, reply))
-    pages, cursors = [_said(ask, reply)], []
-    while "next_cursor" in reply.payload:
-        cursors.append(reply.payload["next_cursor"])
+    pages, cursors, chain = [_said(ask, reply)], [], sight.caller.chain(ask.stem)
+    while (cursor := chain.cursor(reply.payload)) is not None:
+        cursors.append(cursor)
         limit = ask.limits[min(len(cursors), len(ask.limits) - 1)]
-        reply = sight.caller.send(ask.stem, **ask.members, page={"cursor": cursors[-1], "limit": limit})
+        reply = sight.caller.send(ask.stem, **ask.members, page={"cursor": cursor, "limit": limit})
         sight.world.expect(reply.ok, f"{ask.stem}: a cursor died although nothing had changed", seen=reply.error)
         pages.append(_said(ask, reply))
     return Answer({"pages": pages}, tuple(cursors))

@@ -146,7 +146,9 @@ def export(world: World, **members: Any) -> str:
 def fetched(world: World, export_id: str) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
     """Return an export's bundle and all its chunks in order."""
     first = world.root.do("exports.get", export_id=export_id, ordinal=0)
-    rest = range(1, int(first["bundle"]["chunk_count"]))
+    count, digests = first["bundle"]["chunk_count"], first["bundle"]["chunk_digests"]
+    world.same(len(digests), count, "memory.exports.get: chunk_count is not the number of chunk_digests")
+    rest = range(1, count)
     chunks = [first["chunk"], *(world.root.do("exports.get", export_id=export_id, ordinal=ordinal)["chunk"] for ordinal in rest)]
     return first["bundle"], chunks
 

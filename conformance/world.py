@@ -15,10 +15,13 @@ from conformance.caller import Caller
 from conformance.client import Client
 from conformance.errors import NotInContract
 from conformance.exchange import Call, Exercise, Reply, Trace
-from conformance.expect import UNSAID, CheckFailed, at, difference
+from conformance.expect import UNSAID, CheckFailed, Inconclusive, at, difference
 from conformance.levers import Facts, Home, Login
 from conformance.wire.bundle import Operation
 from conformance.wire.vocabulary import Code, Field, Reason
+
+MOST_CALLS = 100_000
+"""No check has that much to ask in one world, not even of a space that holds as many records: its answers lead on for ever."""
 
 
 class World:
@@ -97,7 +100,12 @@ class World:
         return properties
 
     def exchange(self, call: Call, *, meant_invalid: bool = False) -> Reply:
-        """Send a call, record it in the trace and remember what it made."""
+        """Send a call, record it in the trace and remember what it made.
+
+        Raises ``Inconclusive`` where the world has seen so many calls that a check in it comes to no end.
+        """
+        if len(self.trace) >= MOST_CALLS:
+            raise Inconclusive(f"the check came to no end within {MOST_CALLS} calls")
         reply = self._client.send(call, self.trace, meant_invalid=meant_invalid)
         self._remember(call, reply)
         return reply

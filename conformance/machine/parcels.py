@@ -68,6 +68,7 @@ class Parcels:
             if bundle is not None and bundle != seen.payload["bundle"]:
                 raise _wrong("the bundle changes along its chunks", bundle, seen.payload["bundle"])
             bundle = seen.payload["bundle"]
+            _same("chunk_count", len(bundle["chunk_digests"]), bundle["chunk_count"])
             chunks.append(seen.payload["chunk"])
         return bundle, chunks
 

@@ -17,11 +17,13 @@ from conformance.exchange import Reply
 from conformance.machine import cascades
 from conformance.machine.chains import Chain, Chains
 from conformance.machine.comparison import Sight
+from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Actor, Duo, Watch
 from conformance.machine.model import Model
 from conformance.machine.parcels import Parcels
 from conformance.machine.recalls import RECALL, Recalls
 from conformance.oracle.state import Doc, Row, Space, Table
+from conformance.paging import MOST_BARREN
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 from strategies.identifiers import LOOK_ALIKES
@@ -30,6 +32,7 @@ from strategies.timestamps import shifted
 Chosen = TypeVar("Chosen")
 
 PEOPLE = 4
+GRANTS_LIST = "memory.grants.list"
 LATEST_YEAR = "9000"
 
 
@@ -222,15 +225,16 @@ class Stage:
         reader = self.roots[space_id]
         request = {"space_id": space_id, "view": "admin", "page": {"limit": self.model.described["limits"]["max_page"]}}
         grants: list[Doc] = []
-        while True:
-            seen = self.duo.exchange(reader, "memory.grants.list", request)
+        for _ in range(len(space.grants.rows) + MOST_BARREN):
+            seen = self.duo.exchange(reader, GRANTS_LIST, request)
             if seen.error is not None:
                 return
             grants += seen.payload["grants"]
             if "next_cursor" not in seen.payload:
-                break
+                self.model.replaced(cascades.fallen(space, grants, revoked))
+                return
             request = {**request, "page": {"cursor": seen.payload["next_cursor"]}}
-        self.model.replaced(cascades.fallen(space, grants, revoked))
+        raise Disagreement("R022", GRANTS_LIST, Kind.MEMBER, reason="a chain of pages without end", seen=seen.payload)
 
 
 def ordered(table: Table) -> list[tuple[Any, Row]]:

@@ -186,6 +186,11 @@ def _announced(items: Sequence[Doc], first: int, size: int) -> tuple[int, bool]:
     return first, bool(items) and first + size <= len(items)
 
 
+def _never_ending(items: Sequence[Doc], first: int, size: int) -> tuple[int, bool]:
+    """Give the last page again and again, each time with a cursor for a further one."""
+    return min(first, max(0, len(items) - size)), bool(items)
+
+
 def _clamped(original: Any) -> Any:
     """Take the largest page for one that is larger."""
 
@@ -337,6 +342,7 @@ FAULTS: tuple[Fault, ...] = (
            scoped.during("records.list", Patch(selection, "authorise", _narrowing)), source="ours"),
     _fault("total_before_filter", "total_authorized is counted before the filter",
            altered.step("records.list", _unfiltered_total), source="ours"),
+    _fault("chain_never_ends", "the last page names a next one, which is the last page", _paged(_never_ending), source="ours"),
     _fault("empty_last_page", "a full last page names a next one", _paged(_announced), source="ours"),
     _fault("limit_clamped", "a limit above max_page is taken for max_page", Patch(pages, "limit", _clamped), source="ours"),
     Fault("r022_fixed_limit", RULE, "the limit may not change along a chain", _fixed_limit, "ours"),

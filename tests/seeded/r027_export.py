@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from conformance import sealing
 from conformance.oracle import exports, store
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -12,6 +13,7 @@ from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, patched
 
 RULE = "MEM-R027"
+MOST_SAFE = 2**53 - 1
 Item = Callable[[Doc], Doc | None]
 
 
@@ -114,6 +116,18 @@ def _last_for_ever(original: Any) -> Any:
     return get
 
 
+def _without_end(original: Any) -> Any:
+    """Say that there are more chunks than anybody could fetch, and answer the last one for every ordinal past it."""
+    step = _last_for_ever(original)
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = step(turn, space, request)
+        bundle = sealing.sealed_bundle({**outcome.members["bundle"], "chunk_count": MOST_SAFE})
+        return outcome._replace(members={**outcome.members, "bundle": bundle})
+
+    return get
+
+
 def _two_at_least(original: Any) -> Any:
     return lambda turn, request: max(2, original(turn, request))
 
@@ -156,6 +170,7 @@ FAULTS: tuple[Fault, ...] = (
     _ours("pending_receipts_exported", "an export holds pending receipts", Patch(exports, "receipts_of", _all_receipts)),
     _ours("live_export", "an export shows the space as it is now", altered.step("exports.get", _live)),
     _ours("last_chunk_for_ever", "past the last chunk the last is given", altered.step("exports.get", _last_for_ever)),
+    _ours("export_never_ends", "an export claims chunks without end", altered.step("exports.get", _without_end)),
     _ours("chunks_too_large", "a chunk holds two items at least", Patch(exports, "chunk_size", _two_at_least)),
     _ours("chunk_size_unlimited", "any number of items per chunk may be asked for", Patch(exports, "chunk_size", _unlimited)),
     _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
