@@ -19,7 +19,7 @@ GROUND = WIRE | {"conformance.exchange"}
 PORT = GROUND | {"conformance.port", "conformance.dispatch"}
 # what a check is written with
 CALLERS = frozenset(
-    f"conformance.{name}" for name in ("expect", "client", "caller", "levers", "snapshot", "world", "bench", "edge")
+    f"conformance.{name}" for name in ("expect", "client", "caller", "paging", "levers", "snapshot", "world", "bench", "edge")
 )
 # what several rule modules set up or compare alike
 SCENES = frozenset(
