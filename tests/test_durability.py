@@ -27,7 +27,7 @@ from tests.served import ROOT
 
 CONTRACT = bundle.load()
 COMMAND = (sys.executable, "-m", "conformance.cli", "serve")
-TRIES = 10
+TRIES = 30
 """A crash falls where it falls: a check that looks for a narrow gap is given so many chances, and the first mostly does."""
 SHOWN_BY = {
     # the check that sees the fault, and what it says then
