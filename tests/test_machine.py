@@ -46,6 +46,12 @@ def test_a_permitted_variant_never_disagrees(name: str) -> None:
     assert episode.share.calls > 16
 
 
+def test_the_version_of_an_objects_shape_is_the_providers() -> None:
+    episode = played("python:tests.providers:AnotherVersion", Leg(5, "even", 12), Leg(6, "transfer", 4))
+    assert episode.finding is None
+    assert episode.share.calls > 16
+
+
 def test_a_provider_of_the_core_alone_is_asked_for_no_more() -> None:
     seen: set[str] = set()
     episode = played(

@@ -50,8 +50,11 @@ _EITHER_ANSWER = "NOT_AUTHORIZED; a provider may answer NOT_FOUND there too (sec
 _ANNOUNCED = "limits, required kinds, versions, dimensions are announced (section 4)."
 _FORM = "Its form is the provider's: only equality and inequality are tested (section 3, Reflection)."
 
+EVERY = "every object"
+
 FREEDOM: tuple[Row, ...] = (
     # members of documents
+    Row(EVERY, "schema_version", "Every durable object has schema_version (section 3); its schema takes any from 1 on.", free),
     Row("space", "created_at", _CLOCK, moment),
     Row("space", "updated_at", _CLOCK, moment),
     Row("space", "fenced_context_ids", _SET, as_set),
@@ -90,7 +93,7 @@ FREEDOM: tuple[Row, ...] = (
     Row("describe", "cognition_dimensions", _SET, as_set),
     Row("describe", "required_profile_kinds", _SET, as_set),
     # choices that are followed
-    Row("every object", "id", "Id: string, 1..128 characters, opaque (section 1).", by="model.Ids: the target names"),
+    Row(EVERY, "id", "Id: string, 1..128 characters, opaque (section 1).", by="model.Ids: the target names"),
     Row("every operation", "now", _CLOCK, by="the model's clock is set with the target's, or follows its receipts"),
     Row("describe", "limits", _ANNOUNCED, by="model.Model"),
     Row("describe", "protocol_version", _ANNOUNCED, by="model.Model"),
@@ -165,7 +168,7 @@ def members_of(model: str, how: Comparator | None = None) -> frozenset[str]:
 
 
 def _table(of: str, **inner: Comparator) -> Mapping[str, Comparator]:
-    return {**{row.member: row.how for row in FREEDOM if row.of == of and row.how is not None}, **inner}
+    return {**{row.member: row.how for row in FREEDOM if row.of in (of, EVERY) and row.how is not None}, **inner}
 
 
 def _key(*members: str) -> Callable[[Mapping[str, Any]], str]:
