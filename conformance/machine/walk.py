@@ -13,7 +13,7 @@ from random import Random
 from typing import Any
 
 from conformance.bench import Bench
-from conformance.errors import NoAnswer
+from conformance.errors import TargetFault
 from conformance.exchange import Exchange
 from conformance.expect import CheckFailed
 from conformance.machine import acts
@@ -113,7 +113,7 @@ def play(
             _leg(stage, leg, ledger, way, until, reached)
     except Disagreement as disagreement:
         finding = disagreement
-    except NoAnswer as silence:
+    except TargetFault as silence:
         finding = Disagreement("R004", "any operation", Kind.SILENT, reason=str(silence)[:120])
     except CheckFailed as failed:
         finding = Disagreement("R004", "control", Kind.FORM, reason=failed.what, seen=failed.seen)
