@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from conformance.catalogue import PACKAGE
+from conformance.catalogue import PACKAGE, name_of
 from conformance.check import Check
 from conformance.profiles import DEFAULT_PROFILE, PROFILES
 
@@ -22,7 +22,7 @@ FORMAT = 1
 MOST = 3
 """No property gets more than so many times what its mark says."""
 
-QUICK = PROFILES[DEFAULT_PROFILE].examples
+QUICK = PROFILES[DEFAULT_PROFILE]
 
 
 @cache
@@ -36,17 +36,12 @@ def frozen() -> Mapping[str, int]:
 def factor_of(check: Check) -> float:
     """Return what scales the number of examples of a check: as it is frozen, or by its mark where it is new."""
     examples = frozen().get(name_of(check.check_id))
-    return check.factor if examples is None else examples / QUICK
-
-
-def name_of(check_id: str) -> str:
-    """Return the name of a property: its parameters share its examples' number."""
-    return check_id.partition("[")[0]
+    return check.factor if examples is None else examples / QUICK.examples
 
 
 def marked(checks: Iterable[Check]) -> dict[str, int]:
     """Return how many examples the marks of the properties among ``checks`` say, in the quick profile."""
-    return {name_of(check.check_id): max(1, round(QUICK * check.factor)) for check in checks if check.drawn}
+    return {name_of(check.check_id): QUICK.scaled(check.factor) for check in checks if check.drawn}
 
 
 def falls(matrices: Iterable[Mapping[str, Any]]) -> dict[str, int]:

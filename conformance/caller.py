@@ -156,7 +156,7 @@ class Caller:
 
     def all(self, stem: str, *, limits: Iterable[int] = (), **members: Any) -> list[Any]:
         """Return every item of a paged operation, by following its cursor chain to the end."""
-        lists = self.world.bundle.operations[self.world.operation(stem)].lists or ""
+        lists = self.chain(stem).lists
         return [item for answer in self.pages(stem, limits=limits, **members) for item in answer[lists]]
 
     def settled(self, receipt: Mapping[str, Any]) -> Mapping[str, Any]:

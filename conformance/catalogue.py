@@ -49,6 +49,11 @@ def rule_of_module(stem: str) -> Rule | None:
     return rules().get(f"MEM-{found[1].upper()}") if found else None
 
 
+def name_of(check_id: str) -> str:
+    """Return what the checks of one function are called alike: the id without its ``[parameter]``."""
+    return check_id.partition("[")[0]
+
+
 def named(text: str) -> Rule:
     """Return the rule that a person names: ``MEM-R014``, ``R014`` or ``r014``. Raises ``BadUsage``."""
     found = _RULE.match(text.strip())

@@ -17,7 +17,7 @@ class Chain:
 
     def __init__(self, op: str, lists: str) -> None:
         self._op = op
-        self._lists = lists
+        self.lists = lists
         self._id = f"{lists.removesuffix('s')}_id"
         self._seen: set[str] = set()
         self._barren = 0
@@ -27,7 +27,7 @@ class Chain:
         if "next_cursor" not in page:
             return None
         before = len(self._seen)
-        self._seen.update(map(self._name, page[self._lists]))
+        self._seen.update(map(self._name, page[self.lists]))
         self._barren = self._barren + 1 if len(self._seen) == before else 0
         if self._barren == MOST_BARREN:
             raise CheckFailed(f"{self._op}: the chain of pages has no end: {MOST_BARREN} in a row hold no new item", seen=page)

@@ -22,6 +22,7 @@ import hypothesis
 import pytest
 
 from conformance.bench import Bench
+from conformance.catalogue import name_of
 from conformance.check import EDGE, MARKERS, check_of
 from conformance.doing import Doing
 from conformance.errors import BadInput, NoAnswer, TargetFault
@@ -165,7 +166,8 @@ def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not only:
         return
     kept = [item for item in items if (check := check_of(item)) is not None and check.check_id in only]
-    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 
@@ -178,7 +180,7 @@ def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) 
     for item in items:
         check = check_of(item)
         chosen = kept.setdefault("" if check is None else check.rule.rule_id, {})
-        name = item.nodeid if check is None else check.check_id.partition("[")[0]
+        name = item.nodeid if check is None else name_of(check.check_id)
         if name in chosen or (check is not None and len(chosen) == most):
             left.append(item)
         else:

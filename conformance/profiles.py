@@ -25,6 +25,10 @@ class Profile:
     rows: int | None = None
     checks: int | None = None
 
+    def scaled(self, factor: float) -> int:
+        """Return how many examples a property with this factor tries: at least one."""
+        return max(1, round(self.examples * factor))
+
 
 PROFILES: Mapping[str, Profile] = MappingProxyType(
     {profile.name: profile for profile in (Profile("smoke", 2, rows=3, checks=1), Profile("quick", 15), Profile("full", 150))}

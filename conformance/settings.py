@@ -21,7 +21,7 @@ def settings_of(profile: Profile, factor: float = 1.0, *, shrink: bool = True) -
     """
     phases = (Phase.explicit, Phase.generate, Phase.shrink) if shrink else (Phase.explicit, Phase.generate)
     return hypothesis.settings(
-        max_examples=max(1, round(profile.examples * factor)),
+        max_examples=profile.scaled(factor),
         phases=phases,
         database=None,
         deadline=None,

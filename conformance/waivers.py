@@ -22,7 +22,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from conformance.catalogue import named, rules
+from conformance.catalogue import name_of, named, rules
 from conformance.errors import BadInput, BadUsage
 from conformance.modules import listed
 from conformance.verdict import CheckResult, RunResult, Verdict, Waiver
@@ -58,7 +58,7 @@ class Waivers:
         return replace(check, waiver=entry)
 
     def _of(self, check: CheckResult) -> Waiver | None:
-        return self.entries.get(check.check_id) or self.entries.get(check.check_id.partition("[")[0])
+        return self.entries.get(check.check_id) or self.entries.get(name_of(check.check_id))
 
     def _complaints(self, result: RunResult) -> Iterator[str]:
         """Say what is wrong with entries. Of a rule that was not run, or a run that was cut, nothing can be said."""
@@ -77,7 +77,7 @@ class Waivers:
 def _whole(result: RunResult, rule_id: str) -> bool:
     """Say whether all checks of a rule were run, as far as their modules tell (a smoke run leaves most of them out)."""
     declared = {check.check_id for check in listed(named(rule_id))}
-    return declared <= {check.check_id.partition("[")[0] for check in result.checks}
+    return declared <= {name_of(check.check_id) for check in result.checks}
 
 
 def read_waivers(path: Path, *, today: date) -> Waivers:
@@ -129,5 +129,5 @@ def _known(where: str, check_id: str) -> None:
         declared = {check.check_id for check in listed(named(rule_id))} if rule_id in rules() else set()
     except BadUsage:
         declared = set()
-    if check_id.partition("[")[0] not in declared:
+    if name_of(check_id) not in declared:
         raise BadWaivers(f"{where}: there is no check {check_id!r} (memory-conformance explain R0NN lists those of a rule).")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance import budget
+from conformance.catalogue import name_of
 from conformance.check import Check
 from conformance.collecting import collected
 from conformance.errors import NotInContract, TargetFault
@@ -121,10 +122,10 @@ class TestBudget:
         assert budget.falls([matrix, later]) == {"R.x": 5}
 
     def test_every_property_that_is_frozen_is_there_and_is_spent(self, properties: list[Check]) -> None:
-        names = {budget.name_of(check.check_id) for check in properties}
+        names = {name_of(check.check_id) for check in properties}
         assert set(budget.frozen()) <= names, "run nox -s freeze"
         for check in properties:
-            examples = budget.frozen().get(budget.name_of(check.check_id), round(budget.QUICK * check.factor))
+            examples = budget.frozen().get(name_of(check.check_id), round(budget.QUICK.examples * check.factor))
             assert round(PROFILES["quick"].examples * budget.factor_of(check)) == max(1, examples)
 
     def test_what_is_not_frozen_goes_by_its_mark(self, properties: list[Check]) -> None:

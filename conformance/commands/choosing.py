@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from conformance.catalogue import Rule, named
+from conformance.catalogue import Rule, name_of, named
 from conformance.collecting import collected
 from conformance.errors import BadUsage
 
@@ -37,9 +37,9 @@ def chosen(options: Namespace) -> Chosen:
 
 def _meant(text: str, known: Sequence[str]) -> list[str]:
     """Return the check of this id, or all parameters of a check that is named without one. Raises ``BadUsage``."""
-    found = [check for check in known if text in (check, check.partition("[")[0])]
+    found = [check for check in known if text in (check, name_of(check))]
     if not found:
-        near = get_close_matches(text, [*known, *(check.partition("[")[0] for check in known)], 1)
+        near = get_close_matches(text, [*known, *map(name_of, known)], 1)
         hint = f"the nearest is {near[0]}" if near else "memory-conformance explain MEM-R016 lists those of a rule"
         raise BadUsage(f"there is no check {text!r}: {hint}.")
     return found
