@@ -20,6 +20,7 @@ from conformance.growing import Growing, Stream, read_result
 from conformance.verdict import RunResult, Verdict
 from reports import json_file
 from tests.result_samples import MIXED
+from tests.signals import hears_ctrl_c
 
 ROOT = Path(__file__).parent.parent
 SCHEMAS = ROOT / "reports" / "schema"
@@ -115,18 +116,13 @@ def test_the_schemas_refuse_what_is_no_result() -> None:
     assert not schema("stream").is_valid({"event": "over"})
 
 
-def _hears_ctrl_c() -> None:
-    """Undo what a shell does to a job in the background: such a one does not hear Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_files_that_say_so(number: signal.Signals, tmp_path: Path) -> None:
     stream, report = tmp_path / "run.jsonl", tmp_path / "run.json"
     arguments = ("run", "python:tests.providers:oracle", "--rules", "R013", "-n", "0", "--stream", str(stream))
     command = [sys.executable, "-m", "conformance.cli", *arguments, "--report", f"json:{report}"]
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=_hears_ctrl_c
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
     )
     until = time.monotonic() + 60
     while time.monotonic() < until and not (stream.exists() and '"check"' in stream.read_text("ascii")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 import time
@@ -16,6 +17,7 @@ from conformance.errors import TargetFault
 from conformance.exchange import Call
 from conformance.transport.in_process import InProcess
 from conformance.wire.canonical import same
+from tests.signals import while_collected
 
 CALL = Call("memory.describe", {"a": [1]}, "c", frozenset({"y", "x"}))
 
@@ -195,6 +197,22 @@ def test_a_hang_ends_at_the_deadline(provider: Any) -> None:
     with closing(InProcess(provider, deadline=0.1)) as shim, pytest.raises(TargetFault, match="no answer within"):
         shim.send(CALL)
     assert time.monotonic() - started < 2
+
+
+class Collecting(Echo):
+    def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Any:
+        gc.collect()
+        time.sleep(30)
+
+
+def test_a_hang_ends_although_the_alarm_rang_while_garbage_was_collected() -> None:
+    hook, sys.unraisablehook = sys.unraisablehook, lambda _dropped: None
+    try:
+        shim = InProcess(Collecting(), deadline=0.1)
+        with while_collected(lambda: time.sleep(0.3)), pytest.raises(TargetFault, match="no answer within"):
+            shim.send(CALL)
+    finally:
+        sys.unraisablehook = hook
 
 
 def test_async_providers_get_calls_at_once_and_sync_ones_in_turn() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.transport.guardian import Guardian
+from tests.signals import hears_ctrl_c
 
 ROOT = Path(__file__).parent.parent
 STUBBORN = f"{sys.executable} {ROOT / 'tests' / 'stubborn.py'}"
@@ -68,7 +69,9 @@ def target_file(tmp_path: Path) -> tuple[Path, Path]:
 def test_nothing_is_left_of_a_run_that_a_signal_ends(number: signal.Signals, workers: int, tmp_path: Path) -> None:
     file, notes = target_file(tmp_path)
     command = [sys.executable, "-m", "conformance.cli", "run", str(file), "--profile", "smoke", "-n", str(workers), "-q"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, preexec_fn=hears_ctrl_c
+    )
     try:
         assert until(lambda: asked(notes) >= max(1, workers)), "the run did not begin"
         started = [pid for pid in (*noted(notes), *children(process.pid)) if alive(pid)]

@@ -21,6 +21,8 @@ from conformance.transport.reading import ANSWER_LIMIT
 from conformance.transport.shim import read_answer
 from conformance.wire import json_text
 
+AGAIN_SECONDS = 1.0
+"""The alarm rings on: Python drops what it raises while garbage is collected, and a provider may catch it."""
 Answer = Mapping[str, Any]
 _PASSED_ON = (TargetFault, KeyboardInterrupt)
 """What comes out of a provider's code and is not its own: the alarm that interrupts it, and the person who does."""
@@ -162,7 +164,7 @@ class _alarm:  # noqa: N801  (a context, named as it is read; a generator would 
     def __enter__(self) -> None:
         self._rings = _in_main_thread()
         if self._rings:
-            signal.setitimer(signal.ITIMER_REAL, self._seconds)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN_SECONDS)
 
     def __exit__(self, _type: object, error: BaseException | None, _trace: object) -> None:
         if self._rings:
