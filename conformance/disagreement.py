@@ -33,6 +33,8 @@ CLOCKED = freedom.members(moment)
 """Timestamps that say when something happened: two providers never say the same."""
 OWN = frozenset({"message", "next_cursor"})
 """Members that are the provider's own in every answer (protocol.md sections 1 and 7, Lists)."""
+OF_EVERY = freedom.members_of(freedom.EVERY, free)
+"""Members of every object that are left open."""
 TELLING: Mapping[str, str] = MappingProxyType({"describe": "protocol_version", "reflection": "reflection_id"})
 """Objects of which whole members are left open (``freedom.FREEDOM``), with a member that tells such an object."""
 LEFT_OPEN: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -233,6 +235,7 @@ class Comparison:
         return not inside and (
             name in OWN
             or name in CLOCKED
+            or name in OF_EVERY
             or any(name in LEFT_OPEN[of] for of, telling in TELLING.items() if telling in model)
             or (name == "expires_at" and START in self._model.bound)
         )

@@ -167,6 +167,10 @@ class World:
         """Expect the same strings, each as often, in whatever order."""
         self.same(sorted(expected), sorted(seen), what)
 
+    def carries(self, brought: Mapping[str, Any], shown: Mapping[str, Any], what: str) -> None:
+        """Expect an object to have the extensions that its request brought (section 4), whatever its provider adds to them."""
+        self.same(brought, {namespace: shown["extensions"].get(namespace) for namespace in brought}, what)
+
     def expect_refusal(
         self,
         call: Call,

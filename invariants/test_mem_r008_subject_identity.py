@@ -43,6 +43,10 @@ def _kind(kind: str | None) -> dict[str, str]:
     return {} if kind is None else {"kind": kind}
 
 
+OWN = ("schema_version", "created_at", "updated_at", "extensions")
+"""What no request says of a subject, or not alone."""
+
+
 @given(name=ids(), kind=st.none() | subject_kinds(), extensions=extension_maps(), others=extension_maps())
 def test_ensure_is_idempotent(
     bench: Bench, name: str, kind: str | None, extensions: dict[str, Any], others: dict[str, Any]
@@ -53,10 +57,10 @@ def test_ensure_is_idempotent(
     world.root.refused("subjects.get", Code.NOT_FOUND, subject_id=subject_id)
     _ensured(world, subject_id, 1, extensions=extensions, **_kind(kind))
     first = _subject(world.root, subject_id)
-    expected = {"subject_id": subject_id, "space_id": world.space_id, "state": "active", "revision": 1, "extensions": extensions}
-    expected |= _kind(kind)
-    timeless = {member: value for member, value in first.items() if member not in ("schema_version", "created_at", "updated_at")}
-    world.same(expected, timeless, "subjects.ensure: the subject is not what was asked for")
+    expected = {"subject_id": subject_id, "space_id": world.space_id, "state": "active", "revision": 1, **_kind(kind)}
+    seen = {member: value for member, value in first.items() if member not in OWN}
+    world.same(expected, seen, "subjects.ensure: the subject is not what was asked for")
+    world.carries(extensions, first, "subjects.ensure: the subject does not carry the request's extensions")
     for again in ({}, _kind(kind), {"extensions": others}):
         _ensured(world, subject_id, 1, **again)
         world.same(first, _subject(world.root, subject_id), "a further ensure changed the subject")

@@ -49,9 +49,9 @@ def test_a_profile_is_what_was_written(bench: Bench, content: Any, kind: str, ex
         "content_digest": digest(content),
         "revision": 1,
         "updated_by": author.principal_id,
-        "extensions": extensions,
     }
     world.same(expected, document, "the document is not as it was written")
+    world.carries(extensions, document, "the document does not carry the extensions that it was made with")
 
 
 def test_an_update_replaces_content_and_writer_alone(bench: Bench) -> None:

@@ -17,7 +17,7 @@ def test_an_export_keeps_what_it_holds(bench: Bench) -> None:
     extensions = {"acme": {"reason": "move"}}
     export_id = scenes.export(world, extensions=extensions, max_items_per_chunk=1)
     bundle, chunks = scenes.fetched(world, export_id)
-    world.same(extensions, bundle["extensions"], "the bundle does not carry the extensions of the request that made it")
+    world.carries(extensions, bundle, "the bundle does not carry the extensions of the request that made it")
     world.root.do("records.update", record_id=record_id, expected_revision=1, content={"text": "now"})
     world.root.do("records.delete", record_id=record_id, expected_revision=2)
     world.root.create()

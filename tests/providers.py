@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from conformance.oracle import Oracle
@@ -157,19 +157,3 @@ def nonsense() -> object:
 
 
 not_callable = 5
-
-
-class AnotherVersion(Oracle):
-    """Is right, and counts the versions of its objects' shapes up to 7; what an export holds keeps its digests."""
-
-    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> dict[str, Any]:
-        answer = super().call(credential, flags, op, payload)
-        return answer if op == "memory.exports.get" else _versioned(answer)
-
-
-def _versioned(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_versioned(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    return {name: 7 if name == "schema_version" else _versioned(one) for name, one in value.items()}

@@ -136,6 +136,29 @@ def test_an_activation_that_failed_for_two_reasons_tells_either() -> None:
     assert freedom.RECEIPT(Sight(), mine, other, "") is not None
 
 
+@pytest.mark.parametrize(
+    ("seen", "alike"),
+    [
+        ({"acme": {"x": 1}}, True),
+        ({"acme": {"x": 1}, "engine": {"node": "a", "load": [0.5, None]}}, True),
+        ({}, False),
+        ({"acme": {"x": 2}}, False),
+        ({"acme": {"x": 1}, "later": {}}, False),
+        ({"acme": {"x": 1}, "audit": {"summary": "the cat sat"}}, False),
+        ({"acme": {"x": 1}, "audit": {"chunks": [{"text": "Note: the cat sat on the mat."}]}}, False),
+        ({"acme": {"x": 1}, "audit": {"why": "so decided"}}, False),
+        ({"acme": {"x": 1}, "audit": {"why": "the cat"}}, True),
+        (None, False),
+    ],
+)
+def test_an_object_carries_its_requests_extensions_and_may_carry_its_providers(seen: Any, alike: bool) -> None:
+    sight = Sight()
+    sight.hear({"extensions": {"acme": {"x": 1}}, "content": {"text": "the cat sat on the mat"}})
+    sight.hear({"extensions": {"later": {}}, "decision": {"content_override": {"text": "so decided"}}})
+    model, target = ({"receipt_id": "r", "extensions": extensions} for extensions in ({"acme": {"x": 1}}, seen))
+    assert (freedom.RECEIPT(sight, model, target, "") is None) == alike
+
+
 def test_a_clock_of_the_targets_own_is_not_compared() -> None:
     assert moment(Sight(timed=False), NOW, "2030-01-01T00:00:00Z", "") is None
     assert moment(Sight(timed=False), NOW, None, "") is not None
@@ -175,6 +198,8 @@ def test_each_of_two_reasons_may_be_told(stage: Stage) -> None:
     _root(stage, "spaces.freeze", expected_revision=1)
     assert _codes(stage, root, "records.update", **stale) == {Code.SPACE_FROZEN, Code.REVISION_AHEAD}
     big = {"text": "x" * 20_000}
+    nobody = {"target": {"type": "subject", "subject_id": "nobody"}, "action": "fence", "expected_revision": 1}
+    assert _codes(stage, root, "subjects.fence", **nobody) == {Code.SPACE_FROZEN, Code.NOT_FOUND}
     frozen_and_big = {**stale, "expected_revision": 1, "content": big}
     assert _codes(stage, root, "records.update", **frozen_and_big) == {Code.SPACE_FROZEN, Code.LIMIT_EXCEEDED}
 

@@ -125,9 +125,7 @@ class TestVerification:
         assert stage(house, bundle, chunks)[1]["state"] == "failed"
 
     def test_an_early_defect_may_be_refused_at_once(self) -> None:
-        house = furnished()
-        house.oracle.choices = type(house.oracle.choices)(refuses_defects_early=True)
-        house.oracle.restart()
+        house = _early()
         bundle, chunks = exported(house, max_items_per_chunk=4)
         bad = {**chunks[1], "items": chunks[1]["items"][1:]}
         import_id = house.root.made("imports.stage", bundle=bundle, chunk=chunks[0])
@@ -137,3 +135,25 @@ class TestVerification:
         for chunk in chunks[1:]:
             receipt = house.root.receipt("imports.stage", bundle=bundle, chunk=chunk, import_id=import_id)
         assert receipt["state"] == "committed"
+
+    @pytest.mark.parametrize("defect", ["more chunks counted", "fewer items counted", "twins"])
+    def test_what_contradicts_itself_at_the_first_chunk_is_an_early_defect(self, defect: str) -> None:
+        house = _early()
+        bundle, chunks = exported(house, max_items_per_chunk=4)
+        if defect == "twins":
+            chunks[0]["items"].append(chunks[0]["items"][0])
+        bundle, chunks = sealed(bundle, chunks)
+        if defect == "more chunks counted":
+            bundle["chunk_count"] += 1
+        if defect == "fewer items counted":
+            bundle["counts"][chunks[0]["items"][0]["type"]] = 0
+        bundle["digest"] = canonical.digest(bundle, without="digest")
+        house.root.no("imports.stage", Code.IMPORT_INVALID, bundle=bundle, chunk=chunks[0])
+
+
+def _early() -> House:
+    """Furnish a provider that refuses defects where it meets them."""
+    house = furnished()
+    house.oracle.choices = type(house.oracle.choices)(refuses_defects_early=True)
+    house.oracle.restart()
+    return house

@@ -74,6 +74,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "serves_two_dimensions": {"cognition_dimensions": ("belief", "emotion")},
         "classifies_by_length": {"classify": sorted_out},
         "reflects_briefly": {"compose": counted, "state_digest": digest_of_digest},
+        "own_namespaces": {"schema_version": 3, "own_namespaces": {"engine": {"shard": 7, "notes": ["kept", None]}}},
         "other_versions": {"protocol_version": "2026-11", "engine_policy_version": "π/7"},
     }
 )  # fmt: skip

@@ -29,7 +29,8 @@ class Sight:
     """What comparing remembers. ``timed``: the target's clock stands where the model's does.
 
     ``digests`` pairs the target's state digests with the model's; ``kept`` holds members that are the target's own but do not
-    change, as they were first seen. ``failures``: by receipt, the codes that it may have failed with.
+    change, as they were first seen. ``failures``: by receipt, the codes that it may have failed with. Of requests: ``namespaces``
+    are those of the extensions that they brought, ``texts`` the longer ones of the contents that they wrote.
     """
 
     timed: bool = True
@@ -37,8 +38,18 @@ class Sight:
     own_digests: dict[str, str] = field(default_factory=dict)
     failures: Mapping[str, frozenset[str]] = field(default_factory=dict)
     kept: dict[tuple[str, str], Any] = field(default_factory=dict)
+    namespaces: set[str] = field(default_factory=set)
+    texts: set[str] = field(default_factory=set)
+
+    def hear(self, request: Mapping[str, Any]) -> None:
+        """Take note of what a request brings that must not turn up elsewhere."""
+        self.namespaces.update(request.get("extensions", ()))
+        written = request.get("content"), request.get("decision", {}).get("content_override")
+        self.texts.update(content["text"] for content in written if content and len(content["text"]) >= TELLING_LENGTH)
 
 
+TELLING_LENGTH = 8
+"""A text of fewer characters may be anybody's."""
 COGNITION = "cognition"
 """The signal of a classification that is no mere advice (section 3, Candidate)."""
 
@@ -132,6 +143,24 @@ def signal(found: Mapping[str, Any]) -> bool:
 def classification(_sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
     """Compare whether the signals name cognition; all else is advice."""
     return None if signal(expected) == signal(seen) else Difference(f"{pointer}/signals", expected["signals"], seen["signals"])
+
+
+def own_namespaces(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
+    """Compare the extensions of requests; further namespaces are the target's own, where they quote no content."""
+    if not isinstance(seen, Mapping):
+        return Difference(pointer, expected, seen)
+    further = seen.keys() - expected.keys()
+    wrong = sorted(name for name in further if name in sight.namespaces or _quotes(sight.texts, seen[name]))
+    if wrong:
+        return Difference(f"{pointer}/{wrong[0]}", None, seen[wrong[0]])
+    return exact(sight, expected, {name: value for name, value in seen.items() if name not in further}, pointer)
+
+
+def _quotes(texts: set[str], value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) >= TELLING_LENGTH and any(value in text or text in value for text in texts)
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return any(_quotes(texts, one) for one in inner)
 
 
 def document(table: Table) -> Comparator:

@@ -86,6 +86,7 @@ class Duo:
         """Send one call and judge the answer. Raises ``Disagreement`` where it is wrong."""
         seen = self.exchange(actor, op, request)
         started = time.perf_counter()
+        self.sight.hear(request)
         asked = self.asked(actor, op, request, seen)
         judged = self.judge.judge(self.model.state, asked, seen)
         self.keep(judged)

@@ -27,6 +27,7 @@ from conformance.machine.comparison import (
     keeping,
     listed,
     moment,
+    own_namespaces,
     paired_digest,
 )
 from conformance.wire.vocabulary import Code
@@ -55,6 +56,11 @@ EVERY = "every object"
 FREEDOM: tuple[Row, ...] = (
     # members of documents
     Row(EVERY, "schema_version", "Every durable object has schema_version (section 3); its schema takes any from 1 on.", free),
+    Row(
+        EVERY, "extensions",
+        "Request extensions go to the object that the request creates, never to a receipt (section 4); it forbids no others.",
+        own_namespaces,
+    ),
     Row("space", "created_at", _CLOCK, moment),
     Row("space", "updated_at", _CLOCK, moment),
     Row("space", "fenced_context_ids", _SET, as_set),
@@ -186,6 +192,7 @@ _BASIS = document(_table("basis"))
 REFLECTION = keeping("reflection_id", ("created_at", "text"), document(_table("reflection", basis=_BASIS)))
 TRAVELLING = keeping("reflection_id", ("created_at", "text"), document(_table("travelling reflection", basis=_BASIS)))
 RECEIPT = failing(document(_table("receipt")))
+BUNDLE = document(_table("bundle"))
 
 # Each listed document with the member that names it.
 ITEMS: Mapping[str, tuple[str, Comparator]] = {

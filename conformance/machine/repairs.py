@@ -79,6 +79,7 @@ def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env
         refusal = reply
         if open_to is None and refusal.symbol in LACKING:
             open_to = _open_to(model, present)
+            found.setdefault(refusal.symbol, refusal)
         if (open_to is None or refusal.symbol in open_to) and not (hidden and _of_the_object(model, refusal)):
             found.setdefault(refusal.symbol, refusal)
     return found

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.oracle import authority, contents, cursors, fences, pages, records, revisions, selection, subjects
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Turn, changed, extensions_of
 from conformance.wire.bundle import Need
 from conformance.wire.vocabulary import Code
 
@@ -32,7 +32,7 @@ def make(turn: Turn, space: Space, request: Doc, candidate_id: str) -> Doc:
     """Make the document of a captured candidate."""
     kind = {"kind": request["kind"]} if "kind" in request else {}
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "candidate_id": candidate_id,
         "space_id": space.space_id,
         "state": PENDING,
@@ -44,7 +44,6 @@ def make(turn: Turn, space: Space, request: Doc, candidate_id: str) -> Doc:
         "revision": revisions.FIRST,
         "created_at": turn.now,
         "updated_at": turn.now,
-        "extensions": extensions_of(request),
         **turn.carried(request, "MemoryCandidate"),
     }
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.oracle.policy import assembly, classification, ranking
+from conformance.oracle.policy.chunks import SCHEMA_VERSION
 from conformance.wire.vocabulary import Code
 
 Doc = Mapping[str, Any]
@@ -36,6 +37,8 @@ class Choices:
 
     - ``limits``, ``required_profile_kinds``, ``protocol_version``, ``engine_policy_version``: a provider's own (section 4).
     - ``cognition_dimensions``: the dimensions that a filter is served for; None is all of the schema (section 7, Limits).
+    - ``schema_version``: of the shape of the objects that are made (section 3; its schema takes any from 1 on).
+    - ``own_namespaces``: extensions of the provider's own on those objects, beside those of requests (section 4 forbids none).
     - ``lacking_on_name``: ``NOT_AUTHORIZED`` or ``NOT_FOUND`` where a subject, context, scope or the space is not covered.
     - ``lacking_on_visible``: the same for an object that the caller can otherwise see (section 5, Visibility).
     - ``newest_first``: the order of lists (section 7, Lists); reflections are newest first always.
@@ -62,6 +65,8 @@ class Choices:
     cognition_dimensions: tuple[str, ...] | None = None
     protocol_version: str = "1.0"
     engine_policy_version: str = "oracle-1"
+    schema_version: int = SCHEMA_VERSION
+    own_namespaces: Doc = field(default_factory=dict)
     lacking_on_name: Code = Code.NOT_AUTHORIZED
     lacking_on_visible: Code = Code.NOT_AUTHORIZED
     newest_first: bool = False

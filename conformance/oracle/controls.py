@@ -10,8 +10,8 @@ from conformance.exchange import CONTROL_PREFIX
 from conformance.oracle import grants, revisions, spaces
 from conformance.oracle.choices import Choices
 from conformance.oracle.clock import Clock
+from conformance.oracle.policy.chunks import SCHEMA_VERSION
 from conformance.oracle.state import Doc, Space, State
-from conformance.oracle.turn import SCHEMA_VERSION
 from conformance.wire.bundle import Bundle
 from conformance.wire.vocabulary import Code
 

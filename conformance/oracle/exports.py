@@ -8,7 +8,7 @@ from conformance.oracle import authority, reflections
 from conformance.oracle.policy import chunks
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Job, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Settled, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Settled, Turn, changed, extensions_of
 from conformance.wire.vocabulary import Code
 
 
@@ -34,13 +34,12 @@ def chunk_size(turn: Turn, request: Doc) -> int:
 
 def _facts(turn: Turn, space: Space, request: Doc, export_id: str) -> Doc:
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "export_id": export_id,
         "space_id": space.space_id,
         "authority_generation": space.facts["authority_generation"],
         "protocol_version": turn.choices.protocol_version,
         "created_at": turn.now,
-        "extensions": extensions_of(request),
     }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from conformance.oracle import authority, cursors, fences, issuance, pages, revisions
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Turn, changed, extensions_of
 from conformance.wire.vocabulary import Code
 
 ACTIVE, REVOKED = fences.ACTIVE, "revoked"
@@ -52,7 +52,7 @@ def make(turn: Turn, space: Space, request: Doc, grant_id: str) -> Doc:
     """Make the document of a new grant: what was asked for, issued by the caller."""
     given: Doc = {name: request[name] for name in ("subject_ids", "context_ids", "expires_at") if name in request}
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "grant_id": grant_id,
         "space_id": space.space_id,
         "grantee_id": request["grantee_id"],
@@ -63,7 +63,6 @@ def make(turn: Turn, space: Space, request: Doc, grant_id: str) -> Doc:
         "state": ACTIVE,
         "revision": revisions.FIRST,
         "created_at": turn.now,
-        "extensions": extensions_of(request),
         **turn.carried(request, "MemoryGrant"),
     }
 

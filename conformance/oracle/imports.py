@@ -31,7 +31,7 @@ def stage(turn: Turn, space: Space, request: Doc) -> Outcome:
     refuse_out_of_turn(held, chunk)
     held = {**held, "chunks": [*held["chunks"], chunk], "differs": held["differs"] or differs(held, request)}
     final = chunks.is_final(held["bundle"], chunk)
-    refuse_early_defect(turn, held, chunk, final=final)
+    refuse_early_defect(turn, held, final=final)
     return _staged(turn, space, import_id, held, final=final)
 
 
@@ -73,13 +73,11 @@ def differs(held: Doc, request: Doc) -> bool:
     return not canonical.same(held["bundle"], request["bundle"])
 
 
-def refuse_early_defect(turn: Turn, held: Doc, chunk: Doc, *, final: bool) -> None:
+def refuse_early_defect(turn: Turn, held: Doc, *, final: bool) -> None:
     """Refuse a defect before the final chunk at once, where the provider does so; that chunk is not staged."""
     if final or not turn.choices.refuses_defects_early:
         return
-    if held["differs"] or not (
-        chunks.bundle_is_sound(held["bundle"]) and chunks.chunk_is_sound(held["bundle"], chunk, _judge(turn))
-    ):
+    if held["differs"] or not chunks.is_sound_so_far(held["bundle"], held["chunks"], _judge(turn)):
         raise Refusal(Code.IMPORT_INVALID)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.oracle import authority, contents, fences, revisions, subjects
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Turn, changed, extensions_of
 from conformance.wire import canonical
 
 
@@ -45,7 +45,7 @@ def update(turn: Turn, space: Space, request: Doc) -> Outcome:
 
 def _created(turn: Turn, space: Space, request: Doc) -> Outcome:
     document = {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "space_id": space.space_id,
         "subject_id": request["subject_id"],
         "kind": request["kind"],
@@ -53,7 +53,6 @@ def _created(turn: Turn, space: Space, request: Doc) -> Outcome:
         "revision": revisions.FIRST,
         "created_at": turn.now,
         "updated_at": turn.now,
-        "extensions": extensions_of(request),
     }
     key = key_of(document["subject_id"], document["kind"])
     kept = space.profiles.add(key, document["subject_id"], turn.next_number(), document)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from conformance.oracle import authority
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn
+from conformance.oracle.turn import Outcome, Turn
 from conformance.wire import canonical
 from conformance.wire.vocabulary import Code
 
@@ -47,7 +47,7 @@ def refuse_other_payload(known: Doc, digest: str) -> None:
 def make(turn: Turn, space: Space, request: Doc, digest: str, receipt_id: str) -> Doc:
     """Make the receipt of an accepted request, not settled yet, with the generation in force; no extensions of the request."""
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(),
         "receipt_id": receipt_id,
         "space_id": space.space_id,
         "op": turn.op.name,
@@ -58,7 +58,6 @@ def make(turn: Turn, space: Space, request: Doc, digest: str, receipt_id: str) -
         "affected": [],
         "authority_generation": space.facts["authority_generation"],
         "created_at": turn.now,
-        "extensions": {},
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.oracle import authority, contents, cursors, fences, filters, pages, revisions, selection, subjects
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Turn, changed, extensions_of
 from conformance.wire.bundle import Need
 from conformance.wire.vocabulary import Code, Field
 
@@ -55,7 +55,7 @@ def added(
     """Put a new record into a space."""
     record_id, number = turn.mint("rec", space.records)
     record: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions),
         "record_id": record_id,
         "space_id": space.space_id,
         "kind": kind,
@@ -65,7 +65,6 @@ def added(
         "revision": revisions.FIRST,
         "created_at": turn.now,
         "updated_at": turn.now,
-        "extensions": extensions,
         **carried,
     }
     return space.having(records=space.records.add(record_id, scope["subject_id"], number, record)), record

@@ -9,7 +9,7 @@ from conformance.oracle import authority, cursors, fences, pages, profiles, reco
 from conformance.oracle.policy import assembly
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Job, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Settled, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Settled, Turn, changed, extensions_of
 from conformance.wire import canonical
 from conformance.wire.bundle import Need, instant
 from conformance.wire.vocabulary import Code
@@ -102,14 +102,13 @@ def _pinned(turn: Turn, space: Space, request: Doc, pinned: Doc, found: Sequence
 def make(turn: Turn, space: Space, request: Doc, reflection_id: str, pinned: Doc, found: Sequence[Doc]) -> Doc:
     """Make the document of a new reflection, without ``stale``, which is computed at each read."""
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "reflection_id": reflection_id,
         "space_id": space.space_id,
         **{name: request[name] for name in PINNED if name in request},
         "basis": pinned,
         "text": turn.choices.compose(request["selection"]["subject_id"], found),
         "created_at": turn.now,
-        "extensions": extensions_of(request),
     }
 
 

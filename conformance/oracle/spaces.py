@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.oracle import authority, cursors, fences, pages, revisions
+from conformance.oracle.policy.chunks import SCHEMA_VERSION
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed
+from conformance.oracle.turn import Outcome, Turn, changed
 from conformance.wire.vocabulary import Code
 
 

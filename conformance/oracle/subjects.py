@@ -7,7 +7,7 @@ from collections.abc import Callable
 from conformance.oracle import authority, fences, revisions, spaces
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import SCHEMA_VERSION, Outcome, Turn, changed, extensions_of
+from conformance.oracle.turn import Outcome, Turn, changed, extensions_of
 from conformance.wire.vocabulary import Code
 
 
@@ -38,7 +38,7 @@ def make(turn: Turn, space: Space, request: Doc) -> Doc:
     """Make the document of a new subject."""
     kind = {"kind": request["kind"]} if "kind" in request else {}
     return {
-        "schema_version": SCHEMA_VERSION,
+        **turn.envelope(extensions_of(request)),
         "space_id": space.space_id,
         "subject_id": request["subject_id"],
         **kind,
@@ -46,7 +46,6 @@ def make(turn: Turn, space: Space, request: Doc) -> Doc:
         "revision": revisions.FIRST,
         "created_at": turn.now,
         "updated_at": turn.now,
-        "extensions": extensions_of(request),
         **turn.carried(request, "Subject"),
     }
 

@@ -16,8 +16,6 @@ from conformance.oracle.state import Doc, Job, Space, State
 from conformance.wire.bundle import Bundle, Need, Operation, instant, load
 from conformance.wire.vocabulary import Code
 
-SCHEMA_VERSION = 1
-
 
 @dataclass(frozen=True, slots=True)
 class Env:
@@ -52,6 +50,13 @@ class Turn:
     def choices(self) -> Choices:
         """The provider's choices."""
         return self.env.choices
+
+    def envelope(self, extensions: Doc | None = None) -> Doc:
+        """Give what every durable object has (section 3): ``extensions`` of its request, if any, beside the provider's own."""
+        return {
+            "schema_version": self.choices.schema_version,
+            "extensions": {**self.choices.own_namespaces, **(extensions or {})},
+        }
 
     @property
     def bundle(self) -> Bundle:

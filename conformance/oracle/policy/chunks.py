@@ -89,6 +89,17 @@ def is_sound(bundle: Doc, chunks: Sequence[Doc], is_item: Judge) -> bool:
     )
 
 
+def is_sound_so_far(bundle: Doc, chunks: Sequence[Doc], is_item: Judge) -> bool:
+    """Say whether an import has no defect that shows with the last of the chunks that there are."""
+    return (
+        bundle_is_sound(bundle)
+        and lists_what_it_counts(bundle)
+        and chunk_is_sound(bundle, chunks[-1], is_item)
+        and has_no_more_than_counted(bundle, chunks)
+        and has_no_twins(chunks)
+    )
+
+
 def bundle_is_sound(bundle: Doc) -> bool:
     """Say whether a bundle's digest is its own."""
     return bool(canonical.digest(bundle, without="digest") == bundle["digest"])
@@ -126,9 +137,20 @@ def ends_where_counted(bundle: Doc, chunk: Doc) -> bool:
     return bool(chunk["final"] == (chunk["ordinal"] == bundle["chunk_count"] - 1))
 
 
+def lists_what_it_counts(bundle: Doc) -> bool:
+    """Say whether a bundle lists as many chunk digests as it counts chunks."""
+    return bool(bundle["chunk_count"] == len(bundle["chunk_digests"]))
+
+
 def has_all_chunks(bundle: Doc, chunks: Sequence[Doc]) -> bool:
     """Say whether there are as many chunks and chunk digests as the bundle counts."""
-    return bool(bundle["chunk_count"] == len(chunks) == len(bundle["chunk_digests"]))
+    return lists_what_it_counts(bundle) and bundle["chunk_count"] == len(chunks)
+
+
+def has_no_more_than_counted(bundle: Doc, chunks: Sequence[Doc]) -> bool:
+    """Say whether there are no more items of any type than the bundle counts."""
+    there = counts([item for chunk in chunks for item in chunk["items"]])
+    return all(number <= bundle["counts"][kind] for kind, number in there.items())
 
 
 def has_right_counts(bundle: Doc, chunks: Sequence[Doc]) -> bool:
