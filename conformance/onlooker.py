@@ -80,9 +80,9 @@ class Sight:
     made: dict[str, str] = field(default_factory=dict)
     keys: int = 0
 
-    def call(self, plain: str, actual: str) -> str:
+    def call(self, kind: str, plain: str, actual: str) -> str:
         """Remember an object in view under a plain name."""
-        self.made[plain] = self.names.call(plain, actual)
+        self.made[plain] = self.names.call(kind, plain, actual)
         return actual
 
     def key(self) -> str:
@@ -91,16 +91,23 @@ class Sight:
         return self.world.name(f"look-{self.keys}")
 
 
+KNOWN = (*(("subject", name) for name in ("u1", "u2", "nobody")), *(("context", name) for name in ("c1", "c2", "c3", "nowhere")))
+"""What is named without being made."""
+
+
 def arrive(world: World, *kinds: str) -> list[Sight]:
     """Bring limited callers without grants yet into a world; what is made in view is in view of all."""
-    known = {name: world.name(name) for name in ("u1", "u2", "c1", "c2", "c3", "nobody", "nowhere")}
-    names, made = Names(**known, space=world.space_id, root=world.root.principal_id), dict[str, str]()
+    names, made = Names(), dict[str, str]()
+    for kind, plain in KNOWN:
+        names.call(kind, plain, world.name(plain))
+    names.call("space", "space", world.space_id)
+    names.call("principal", "root", world.root.principal_id)
     return [Sight(world, LOOKERS[kind], _named(world, names, kind), names, made) for kind in kinds]
 
 
 def _named(world: World, names: Names, kind: str) -> Caller:
     caller = world.stranger(kind)
-    names.call(kind, caller.principal_id)
+    names.call("principal", kind, caller.principal_id)
     return caller
 
 
@@ -124,22 +131,22 @@ def _records(sights: Sequence[Sight]) -> None:
     sight = sights[0]
     scope = sight.world.scope(*HERE)
     for number in range(3):
-        sight.call(f"record {number}", sight.world.root.create(scope=scope, content=content(number)))
+        sight.call("record", f"record {number}", sight.world.root.create(scope=scope, content=content(number)))
 
 
 def _candidates(sights: Sequence[Sight]) -> None:
     sight = sights[0]
     root, scope = sight.world.root, sight.world.scope(*HERE)
     pending, consumed = (root.capture(scope=scope, content=content(number), source_context_id="src") for number in (3, 0))
-    sight.call("candidate", pending)
-    sight.call("consumed", consumed)
+    sight.call("candidate", "candidate", pending)
+    sight.call("candidate", "consumed", consumed)
     promote = {"candidate_id": consumed, "expected_revision": 1, "decision": {"action": "promote"}}
-    sight.call("reviewed", made(root.do("candidates.review", **promote), "record"))
+    sight.call("record", "reviewed", made(root.do("candidates.review", **promote), "record"))
 
 
 def _tombstone(sights: Sequence[Sight]) -> None:
     sight = sights[0]
-    gone = sight.call("tombstone", sight.world.root.create(scope=sight.world.scope(*HERE), content=content(1)))
+    gone = sight.call("record", "tombstone", sight.world.root.create(scope=sight.world.scope(*HERE), content=content(1)))
     sight.world.root.do("records.delete", record_id=gone, expected_revision=1)
 
 
@@ -149,7 +156,7 @@ def _reflection(sights: Sequence[Sight]) -> None:
     scenes.complete_profile(world, subject_id)
     if world.bundle.flag(Flag.REFLECTION) in world.root.flags:
         receipt = world.root.do("reflections.generate", selection=scenes.selection(world.scope(*HERE)))
-        sight.call("reflection", made(receipt, "reflection"))
+        sight.call("reflection", "reflection", made(receipt, "reflection"))
 
 
 def _grants(sights: Sequence[Sight]) -> None:
@@ -157,7 +164,7 @@ def _grants(sights: Sequence[Sight]) -> None:
         for number, members in enumerate(sight.looker.grants):
             salted = {name: [sight.world.name(one) for one in value] for name, value in members.items() if name.endswith("_ids")}
             grant_id = sight.world.root.grant(sight.caller, **{**members, **salted})
-            sight.call(f"grant {number} of {sight.caller.name}", grant_id)
+            sight.call("grant", f"grant {number} of {sight.caller.name}", grant_id)
 
 
 STAGES: Sequence[Callable[[Sequence[Sight]], None]] = (_records, _candidates, _grants, _tombstone, _reflection)

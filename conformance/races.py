@@ -80,15 +80,15 @@ def _changed(thing: Thing, asked: Change, seen: Seen | None) -> Iterator[Thing]:
 def _repeated(thing: Thing, asked: Change, seen: Seen | None, used: tuple[str, str, str]) -> Iterator[Thing]:
     if seen is None:
         yield thing
-    elif _replayed(asked, seen, used):
+    elif _replayed(thing, asked, seen, used):
         told = (asked.key, asked.payload, seen.receipt) if seen.code is None else used
         yield Thing(thing.revision, thing.value, thing.keys - {used} | {told})
 
 
-def _replayed(asked: Change, seen: Seen, used: tuple[str, str, str]) -> bool:
+def _replayed(thing: Thing, asked: Change, seen: Seen, used: tuple[str, str, str]) -> bool:
     _, payload, receipt = used
     if payload != asked.payload:
-        return seen.code is Code.KEY_REUSED
+        return seen.code is Code.KEY_REUSED or seen.code in _refusals(thing, asked)
     # The receipt of a change that was never answered is not known.
     return seen.code is None and receipt in ("", seen.receipt)
 

@@ -7,7 +7,7 @@ space must be active; the builders of ``spaces.unfreeze`` and ``imports.activate
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,7 +40,7 @@ def plain_request(world: World, stem: str, scope: Scope | None = None) -> Member
 
 
 def request_in_peace(world: World, stem: str) -> Members:
-    """Return a plain request that leaves the space active, so that many operations can be tried, and refused, in one world.
+    """Return a plain request that leaves the space active, for a caller who must not see the space whatever else is wrong.
 
     Root could send those of ``spaces.unfreeze`` and ``imports.activate`` with success only while the space is frozen.
     """
@@ -49,6 +49,17 @@ def request_in_peace(world: World, stem: str) -> Members:
     if stem == "imports.activate":
         return {**plain_request(world, "imports.discard"), "expected_authority_generation": generation(world)}
     return plain_request(world, stem)
+
+
+def in_rounds(world: World, rows: Sequence[Operation]) -> Iterator[list[tuple[Operation, Members]]]:
+    """Give plain requests of these operations in two rounds: of an active space, then, having frozen it, of a frozen one.
+
+    So a caller who sees the space and lacks a capability lacks nothing else.
+    """
+    frozen = [row for row in rows if row.stem in ("spaces.unfreeze", "imports.activate")]
+    yield [(row, plain_request(world, row.stem)) for row in rows if row not in frozen]
+    if frozen:
+        yield [(row, plain_request(world, row.stem)) for row in frozen]
 
 
 def served(world: World) -> list[Operation]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from conformance.wire.canonical import digest
+from conformance.wire.canonical import canonical, digest
 
 Doc = Mapping[str, Any]
 Parcel = tuple[Doc, list[Doc]]
@@ -56,8 +56,13 @@ def carried(items: Iterable[Doc]) -> dict[str, Any]:
 
 
 def moved(value: Doc) -> dict[str, Any]:
-    """Return a value without what is the space's own."""
-    return {member: part for member, part in value.items() if member not in OF_THE_SPACE}
+    """Return a value without what is the space's own, and what is a set in an order of ours."""
+    kept = {member: part for member, part in value.items() if member not in OF_THE_SPACE}
+    return {**kept, "basis": _in_order(kept["basis"])} if "basis" in kept else kept
+
+
+def _in_order(basis: Doc) -> dict[str, Any]:
+    return {member: sorted(part, key=canonical) if isinstance(part, list) else part for member, part in basis.items()}
 
 
 # -- sealing

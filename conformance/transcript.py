@@ -34,16 +34,29 @@ OWN = frozenset({"message", "classification", "text", "authority_generation", "e
 """Members whose value is the provider's own or a fact of the whole space: they may differ between like worlds."""
 
 
-class Names:
-    """The names of one world: what is called otherwise in a like world is called the same here."""
+PRINCIPALS = frozenset({"principal_id", "grantee_id", "issuer_id"})
 
-    def __init__(self, **known: str) -> None:
-        self._names = {actual: plain for plain, actual in known.items()}
+
+def kind_of(member: str) -> str:
+    """Name the kind of object whose id stands in a member: ``record`` for ``record_id`` and ``record_ids``."""
+    if member in PRINCIPALS or member.endswith("_by"):
+        return "principal"
+    return member.removesuffix("s").removesuffix("_id").removeprefix("source_")
+
+
+class Names:
+    """The names of one world: what is called otherwise in a like world is called the same here.
+
+    An id names an object of its kind alone: a record and a candidate may have one id.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[tuple[str, str], str] = {}
         self._digests: dict[str, str] = {}
 
-    def call(self, plain: str, actual: str) -> str:
-        """Call an id ``plain`` from now on; return the id."""
-        self._names[actual] = plain
+    def call(self, kind: str, plain: str, actual: str) -> str:
+        """Call the object of this kind and id ``plain`` from now on; return the id."""
+        self._names[kind, actual] = plain
         return actual
 
     def plain(self, value: Any, member: str = "") -> Any:
@@ -51,7 +64,8 @@ class Names:
         if member in VERBATIM:
             return value
         if isinstance(value, Mapping):
-            return {name: self.plain(inner, name) for name, inner in value.items() if name not in OWN}
+            known = {name: inner for name, inner in value.items() if name not in OWN}
+            return {name: self.plain(inner, f"{value['type']}_id" if name == "id" else name) for name, inner in known.items()}
         if isinstance(value, list):
             plain = [self.plain(inner, member) for inner in value]
             return sorted(plain, key=canonical.canonical) if member in UNORDERED else plain
@@ -64,12 +78,13 @@ class Names:
             return f"({member})"
         if member.endswith("digest"):
             return self._digests.setdefault(value, f"(digest {len(self._digests)})")
-        if member == "id" or member.endswith(("_id", "_ids", "_by")):
-            return f"${self._names[value]}" if value in self._names else "(id)"
+        if member.endswith(("_id", "_ids", "_by")):
+            plain = self._names.get((kind_of(member), value))
+            return "(id)" if plain is None else f"${plain}"
         return value
 
     def inside(self, value: Any) -> Any:
-        """Return a text, or an error's details, with the ids that stand in it as whole words renamed."""
+        """Return a text, or an error's details, without the ids that are known and stand in it as whole words."""
         if isinstance(value, Mapping):
             return {name: self.inside(inner) for name, inner in value.items()}
         if isinstance(value, list):
@@ -77,9 +92,9 @@ class Names:
         return self._renamed(value) if isinstance(value, str) else value
 
     def _renamed(self, text: str) -> str:
-        for actual, plain in sorted(self._names.items(), key=lambda entry: -len(entry[0])):
+        for actual in sorted({actual for _, actual in self._names}, key=len, reverse=True):
             if actual in text:
-                text = re.sub(rf"(?<!\w){re.escape(actual)}(?!\w)", f"${plain}", text)
+                text = re.sub(rf"(?<!\w){re.escape(actual)}(?!\w)", "(known)", text)
         return text
 
 

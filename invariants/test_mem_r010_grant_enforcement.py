@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pytest
@@ -43,10 +44,13 @@ def _rows(world: World, *levels: str) -> list[Operation]:
     return [operation for operation in scenes.served(world) if _level(operation) in levels]
 
 
-def _requests(bench: Bench, world: World) -> list[tuple[Operation, Members]]:
-    """Return a plain request of every operation that needs a grant."""
-    rows = bench.rows(_rows(world, "issuer", "space", "subject", "placement"))
-    return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
+LEVELS = ("issuer", "space", "subject", "placement")
+"""Of what needs a grant: all of it."""
+
+
+def _requests(bench: Bench, world: World) -> Iterator[list[tuple[Operation, Members]]]:
+    """Give a plain request of every operation that needs a grant, in rounds."""
+    return scenes.in_rounds(world, bench.rows(_rows(world, *LEVELS)))
 
 
 # -- capabilities
@@ -56,10 +60,9 @@ def test_no_capability_implies_another(bench: Bench) -> None:
     """A grant of one capability, whichever, on everything lets through no operation that needs another one."""
     world = bench.world()
     holders = {name: world.principal(name, shared_access="write", name=name) for name in capabilities(bench.bundle)}
-    requests = _requests(bench, world)
-    with world.unchanged():
-        for capability, holder in holders.items():
-            for row, members in requests:
+    for requests in _requests(bench, world):
+        with world.unchanged():
+            for (capability, holder), (row, members) in product(holders.items(), requests):
                 if {need.capability for need in row.needs} != {capability}:
                     holder.denied(row.stem, **members)
 
@@ -70,10 +73,9 @@ def test_all_other_capabilities_together_do_not_suffice(bench: Bench) -> None:
     every = capabilities(bench.bundle)
     lacking = {name: [other for other in every if other != name] for name in every}
     callers = {name: world.principal(*rest, shared_access="write", name=f"no {name}") for name, rest in lacking.items()}
-    requests = _requests(bench, world)
-    with world.unchanged():
-        for row, members in requests:
-            for need in row.needs:
+    for requests in _requests(bench, world):
+        with world.unchanged():
+            for (row, members), need in ((request, need) for request in requests for need in request[0].needs):
                 callers[need.capability].denied(row.stem, **members)
                 world.exercised(row, "capability", held=False, lacking=need.capability)
 
@@ -221,7 +223,8 @@ def test_without_any_grant_a_space_is_not_there(bench: Bench) -> None:
     """A caller without an effective grant finds no space, whatever it asks; only what needs no grant answers, and empty."""
     world = bench.world()
     stranger = world.stranger()
-    requests = _requests(bench, world)
+    rows = bench.rows(_rows(world, *LEVELS))
+    requests = [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
     with world.unchanged():
         for row, members in requests:
             codes = (Code.NOT_FOUND, Code.NOT_AUTHORIZED) if _level(row) == "issuer" else (Code.NOT_FOUND,)

@@ -112,7 +112,7 @@ def _changes(sight: Sight) -> Iterator[Told]:
 def _remember(sight: Sight, receipt: Mapping[str, Any]) -> None:
     for entry in receipt["affected"]:
         if entry["type"] in ("record", "candidate", "grant"):
-            sight.call(f"own {entry['type']} {len(sight.made)}", made(receipt, entry["type"]))
+            sight.call(entry["type"], f"own {entry['type']} {len(sight.made)}", made(receipt, entry["type"]))
 
 
 def _transcript(bench: Bench, sight: Sight, start: int = 0, step: int = 1) -> list[Told]:

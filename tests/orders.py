@@ -10,7 +10,7 @@ from itertools import count
 from conformance.oracle import Oracle
 from conformance.oracle.clock import Clock
 from conformance.transport.openers import START, STEP
-from tests.variants import Backwards
+from tests.other_answers import Backwards
 
 
 def forwards() -> Oracle:

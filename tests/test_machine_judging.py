@@ -225,6 +225,50 @@ def test_what_is_hidden_gives_no_further_reason(stage: Stage) -> None:
     assert _codes(stage, stage.roots[_home(stage)], "records.update", **change) >= {Code.RECORD_TOMBSTONED, Code.REVISION_AHEAD}
 
 
+def test_what_is_missing_gives_the_reasons_of_what_is_hidden(stage: Stage) -> None:
+    record_id = _created(stage)
+    stranger = stage.people[0]
+    _root(stage, "grants.grant", grantee_id=stranger.principal_id, capabilities=["recall"], shared_access="none")
+    target = {"type": "context", "context_id": "c1"}
+    _root(stage, "subjects.fence", target=target, action="fence")
+
+    def told(stem: str, **members: Any) -> list[set[Code]]:
+        request = {"expected_revision": 1, **members}
+        return [_codes(stage, stranger, stem, record_id=name, **request) for name in (record_id, "missing")]
+
+    elsewhere, here = ({"subject_id": "u1", "context_id": name} for name in ("c2", "c1"))
+    assert told("records.delete") == [{Code.NOT_FOUND}] * 2
+    assert told("records.promote", to_scope=elsewhere) == [{Code.NOT_FOUND}] * 2
+    assert told("records.promote", to_scope=here) == [{Code.NOT_FOUND, Code.CONTEXT_FENCED}] * 2
+    _root(stage, "spaces.freeze", expected_revision=2)
+    assert (
+        told("records.update", content={"text": "x" * 20_000}) == [{Code.NOT_FOUND, Code.SPACE_FROZEN, Code.LIMIT_EXCEEDED}] * 2
+    )
+    assert told("records.delete") == [{Code.NOT_FOUND, Code.SPACE_FROZEN}] * 2
+
+
+def test_a_reason_put_right_brings_no_new_one(stage: Stage) -> None:
+    record_id = _created(stage)
+    root = stage.roots[_home(stage)]
+    other = {"record_id": record_id, "expected_revision": 1, "to_scope": {"subject_id": "u2", "context_id": "c1"}}
+    assert _codes(stage, root, "records.promote", **other) == {Code.INVALID_VALUE}
+    subject = {"target": {"type": "subject", "subject_id": "u1"}, "expected_revision": 1}
+    _root(stage, "subjects.fence", **subject, action="archive")
+    for action in ("fence", "unfence", "archive"):
+        again = {**subject, "action": action, "expected_revision": 2}
+        assert _codes(stage, root, "subjects.fence", **again) == {Code.SUBJECT_ARCHIVED}
+
+
+def test_an_import_that_is_over_remembers_its_turn(stage: Stage) -> None:
+    _created(stage)
+    bundle, chunks = _exported(stage)
+    import_id = _root(stage, "imports.stage", bundle=bundle, chunk=chunks[0]).payload["receipt"]["affected"][0]["id"]
+    _root(stage, "imports.discard", import_id=import_id)
+    root = stage.roots[_home(stage)]
+    for chunk, codes in ((chunks[1], {Code.WRONG_STATE}), (chunks[2], {Code.WRONG_STATE, Code.IMPORT_SEQUENCE})):
+        assert _codes(stage, root, "imports.stage", bundle=bundle, chunk=chunk, import_id=import_id) == codes
+
+
 # -- the judge
 
 
@@ -290,12 +334,16 @@ def test_an_operation_that_may_not_be_pending_is_found_pending(stage: Stage) -> 
     assert stage.duo.judge.judge(stage.model.state, asked, pending).disagreement is not None
 
 
-def test_a_stage_under_another_bundle_may_be_refused_in_several_ways(stage: Stage) -> None:
-    _created(stage)
+def _exported(stage: Stage) -> tuple[Any, Any]:
     export_id = _root(stage, "exports.create", max_items_per_chunk=1).payload["receipt"]["affected"][0]["id"]
     stage.parcels.fetch(stage.roots[_home(stage)], _home(stage), export_id)
     export = stage.space(_home(stage)).exports.rows[export_id].doc
-    bundle, chunks = export["bundle"], export["chunks"]
+    return export["bundle"], export["chunks"]
+
+
+def test_a_stage_under_another_bundle_may_be_refused_in_several_ways(stage: Stage) -> None:
+    _created(stage)
+    bundle, chunks = _exported(stage)
     import_id = _root(stage, "imports.stage", bundle=bundle, chunk=chunks[0]).payload["receipt"]["affected"][0]["id"]
     due = {"chunk": chunks[1], "import_id": import_id}
     told = {code: Reply(error={"code": code, "message": "", "extensions": {}}) for code in ("STATE_CONFLICT", "NOT_FOUND")}

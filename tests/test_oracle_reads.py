@@ -131,7 +131,7 @@ class TestPages:
     @pytest.mark.parametrize("limits", [[1], [2], [3], [7], [1, 3, 2], [50]], ids=str)
     @pytest.mark.parametrize("newest_first", [False, True])
     def test_a_chain_gives_every_item_once(self, limits: list[int], newest_first: bool) -> None:
-        house = House(newest_first=newest_first)
+        house = House(list_order=(lambda items: items[::-1]) if newest_first else list)
         made = [house.root.create() for _ in range(7)]
         listed = [record["record_id"] for record in _chain(house.root, limits, selection=everything())]
         assert listed == (made[::-1] if newest_first else made)

@@ -7,15 +7,29 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from conformance.machine.model import MINTED
 from conformance.oracle import Choices, Oracle
 from conformance.oracle.choices import Limits
 from conformance.oracle.policy import assembly
-from conformance.oracle.provider import Answer
-from conformance.wire.vocabulary import Code, Reason
+from conformance.wire.vocabulary import Code
+from tests.other_answers import (
+    Annotated,
+    Backwards,
+    CompletesInTime,
+    FilterAsInput,
+    LastReason,
+    ManyDigits,
+    OddCursors,
+    RefusesAnotherBundle,
+    RefusesLarge,
+    SetsBackwards,
+    WholeSeconds,
+)
 
 
 def digested(kind: str, number: int) -> str:
@@ -26,6 +40,23 @@ def digested(kind: str, number: int) -> str:
 def long_and_odd(kind: str, number: int) -> str:
     """Name an object with 128 characters, separators and letters beyond ASCII among them."""
     return f"{kind}|{number}/ü %_".ljust(128, "…")
+
+
+def counted_by_kind() -> Callable[[str, int], str]:
+    """Return what names the objects of each kind 1, 2, 3 …: two of different kinds may have one name."""
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
+    return lambda kind, number: str(next(numbers[kind])) if kind in MINTED.values() else f"{kind}-{number}"
+
+
+def newest_first(items: list[Any]) -> list[Any]:
+    """Put items, oldest first, into the opposite order."""
+    return items[::-1]
+
+
+def scattered(items: list[Any]) -> list[Any]:
+    """Put items into an order that says nothing, and is always the same."""
+    names = ("record_id", "candidate_id", "grant_id", "space_id")
+    return sorted(items, key=lambda item: digested(next(item[name] for name in names if name in item), 0))
 
 
 def longest_first(record: Mapping[str, Any], _query: str | None) -> Any:
@@ -53,7 +84,9 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digest_ids": {"make_id": digested},
         "long_ids": {"make_id": long_and_odd},
-        "newest_first": {"newest_first": True},
+        "newest_first": {"list_order": newest_first},
+        "lists_without_pattern": {"list_order": scattered},
+        "ids_count_by_kind": {"make_id": counted_by_kind()},
         "ranked_by_length": {"recall_order": longest_first},
         "skips_what_does_not_fit": {"recall_skips": True},
         "hides_lacking_coverage": {"lacking_on_name": Code.NOT_FOUND, "lacking_on_visible": Code.NOT_FOUND},
@@ -80,62 +113,29 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )  # fmt: skip
 
 
-class Annotated(Oracle):
-    """Marks each answer with a number of its own: in its ``extensions``, and in an error's message and open ``details``."""
-
-    def __init__(self, choices: Choices) -> None:
-        super().__init__(choices=choices)
-        self._marks = itertools.count(1)
-
-    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
-        [(branch, body)] = super().call(credential, flags, op, payload).items()
-        number = next(self._marks)
-        marked = {**body, "extensions": {**body.get("extensions", {}), "tracing": {"request": number}}}
-        if branch == "error":
-            marked |= {"message": f"refused ({number})", "details": {**body.get("details", {}), "hint": "see the manual"}}
-        return {branch: marked}
-
-
-class FilterAsInput(Annotated):
-    """Calls a cognition filter without its flag an unsupported requirement, not a missing capability (section 2)."""
-
-    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
-        answer = super().call(credential, flags, op, payload)
-        if not self._is_gated_filter(answer, flags, op):
-            return answer
-        row, reason = self.bundle.errors[Code.MALFORMED_REQUEST], self.bundle.reason(Reason.UNSUPPORTED_COGNITION)
-        return {"error": {**answer["error"], "code": row.code, "details": {"retry": row.retry, "reason": reason}}}
-
-    def _is_gated_filter(self, answer: Answer, flags: Iterable[str], op: str) -> bool:
-        """Say whether the capability that is missing is the filter's, not the operation's."""
-        missing = answer.get("error", {}).get("code") == self.bundle.errors[Code.FLAG_NOT_NEGOTIATED].code
-        return bool(missing) and self.bundle.flag(self.bundle.operations[op].flag) in flags
-
-
-def backwards(value: Any) -> Any:
-    """Return a JSON value with the members of every object in the opposite order."""
-    if isinstance(value, dict):
-        return {name: backwards(member) for name, member in reversed(value.items())}
-    return [backwards(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-class Backwards(Oracle):
-    """Writes the members of every answer in the opposite order: an object has none."""
-
-    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
-        [(branch, body)] = super().call(credential, flags, op, payload).items()
-        return {branch: backwards(body)}
-
-
-ALTERNATIVES = ("digest_ids", "needs_two_profiles", "hides_on_objects_only")
+ALTERNATIVES = (
+    "digest_ids",
+    "ids_count_by_kind",
+    "needs_two_profiles",
+    "hides_on_objects_only",
+    "lists_without_pattern",
+)
 """Each has a counterpart that sets the same choice: the combination of all takes the counterpart."""
 
 
 SHAPES: Mapping[str, Callable[[], Oracle]] = MappingProxyType(
     {
-        "annotates_answers": lambda: Annotated(Choices()),
-        "refuses_filters_as_input": lambda: FilterAsInput(Choices()),
+        "annotates_answers": Annotated,
+        "refuses_filters_as_input": FilterAsInput,
         "members_backwards": Backwards,
+        "sets_backwards": SetsBackwards,
+        "tells_the_last_reason": LastReason,
+        "odd_cursors": OddCursors,
+        "tells_whole_seconds": lambda: Oracle(clock=WholeSeconds()),
+        "tells_many_digits": lambda: Oracle(clock=ManyDigits()),
+        "refuses_large_requests": RefusesLarge,
+        "refuses_another_bundle": RefusesAnotherBundle,
+        "completes_in_time": CompletesInTime,
     }
 )
 """Variants in how an answer is put."""

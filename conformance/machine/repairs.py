@@ -31,6 +31,7 @@ OF_THE_OBJECT = (Field.TO_SUBJECT, Field.DECISION_KIND)
 """The fields that are held against the object that a request names: whoever cannot see it is not told of them."""
 
 NOWHERE = "\0imagined"
+FENCE = "memory.subjects.fence"
 
 
 class Imagined(NamedTuple):
@@ -94,8 +95,8 @@ def _open_to(model: Model, present: Imagined) -> frozenset[Code]:
     asked = present.asked
     if not model.turn(asked.caller, asked.op, present.space, present.state).grants:
         return OF_THE_REQUEST
-    named = any(name in asked.request for name in ("scope", "to_scope"))
-    return OPEN_REASONS | {Code.CONTEXT_FENCED} if named else OPEN_REASONS
+    named = {asked.request.get(name, {}).get("context_id") for name in ("scope", "to_scope")}
+    return OPEN_REASONS | {Code.CONTEXT_FENCED} if named & {*present.space.facts["fenced_context_ids"]} else OPEN_REASONS
 
 
 # -- repairs
@@ -110,14 +111,14 @@ def _fresh_key(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
 
 
 def _covered(model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
-    """Give the caller one grant of everything, and make the subjects that are named."""
+    """Give the caller one grant of everything, and make the subjects that are named, and then the object."""
     space = present.space
     if not space.facts:
         return None
     if NOWHERE not in space.grants:
         made = _everything(model, present)
         return present.having(grants=space.grants.add(NOWHERE, present.asked.caller, model.state.number, made))
-    return _peopled(present)
+    return _peopled(present) or _supplied(present)
 
 
 def _everything(model: Model, present: Imagined) -> Doc:
@@ -143,11 +144,38 @@ def _peopled(present: Imagined) -> Imagined | None:
     return present.having(subjects=subjects)
 
 
+def _supplied(present: Imagined) -> Imagined | None:
+    """Make the object that is named and missing: what may be told of a hidden one may be told of this."""
+    request, space = present.asked.request, present.space
+    scope = {"subject_id": request.get("to_scope", {}).get("subject_id", NOWHERE), "context_id": NOWHERE}
+    if request.get("record_id", "") not in ("", *space.records):
+        made = {**_any(request), "record_id": request["record_id"], "scope": scope}
+        present = present.having(records=space.records.add(made["record_id"], scope["subject_id"], 0, made))
+    elif request.get("candidate_id", "") not in ("", *space.candidates):
+        made = {**_any(request), "candidate_id": request["candidate_id"], "state": candidates.PENDING, "capture_scope": scope}
+        present = present.having(candidates=space.candidates.add(made["candidate_id"], scope["subject_id"], 0, made))
+    elif request.get("import_id", "") not in ("", *space.imports):
+        held = {"state": imports.STAGED, "bundle": {}, "chunks": [], "differs": False}
+        return present.having(imports=space.imports.add(request["import_id"], "", 0, held))
+    else:
+        return None
+    return _peopled(present) or present
+
+
+def _any(request: Doc) -> Doc:
+    revision = request.get("expected_revision", 1)
+    return {"kind": "note", "content": {"text": ""}, "provenance": {}, "revision": revision, "extensions": {}}
+
+
 def _subjects_named(present: Imagined) -> list[str]:
     request = present.asked.request
     places = [request, *(request.get(name, {}) for name in ("scope", "to_scope", "selection"))]
-    candidate = present.space.candidates.get(request.get("candidate_id", ""))
+    candidate, record = (
+        table.get(request.get(name, ""))
+        for table, name in ((present.space.candidates, "candidate_id"), (present.space.records, "record_id"))
+    )
     places += [] if candidate is None else [candidate["capture_scope"]]
+    places += [] if record is None else [record["scope"]]
     return [place["subject_id"] for place in places if "subject_id" in place]
 
 
@@ -161,6 +189,11 @@ def _frozen(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
 
 def _unfenced(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined:
     return present.having(subjects=_each(present.space.subjects, lambda doc: {**doc, "state": fences.ACTIVE}))
+
+
+def _unarchived(model: Model, present: Imagined, refusal: Refusal) -> Imagined | None:
+    # Whoever fences what is archived fences nothing that is active or fenced: it has no other wrong state.
+    return (_fence_turned if present.asked.op == FENCE else _unfenced)(model, present, refusal)
 
 
 def _each(table: Table, change: Callable[[Doc], Doc]) -> Table:
@@ -210,8 +243,9 @@ def _valid(model: Model, present: Imagined, refusal: Refusal) -> Imagined | None
     """Put the value right that cannot be taken: another subject, a kind that lacks, a cognition record."""
     request, field = present.asked.request, refusal.details.get("field")
     if field == model.bundle.field(Field.TO_SUBJECT):
-        subject_id = present.space.records.rows[request["record_id"]].doc["scope"]["subject_id"]
-        return present.asking(to_scope={**request["to_scope"], "subject_id": subject_id})
+        placed = records.placement(present.space.records.rows[request["record_id"]].doc)
+        moved = {**request["to_scope"], "subject_id": placed["subject_id"]}
+        return None if moved == placed else present.asking(to_scope=moved)
     if field == model.bundle.field(Field.DECISION_KIND):
         return present.asking(decision=_kinded(request["decision"]))
     if field == model.bundle.field(Field.COGNITION):
@@ -274,24 +308,30 @@ def _fence_turned(_model: Model, present: Imagined, _refusal: Refusal) -> Imagin
     return present.having(subjects=present.space.subjects.change(target["subject_id"], {**subject, "state": state}))
 
 
-def _import_in(state: str) -> Repair:
-    def repair(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
-        import_id = present.asked.request.get("import_id", "")
-        held = present.space.imports.get(import_id)
-        if held is None or held["state"] == state:
-            return None
-        return present.having(imports=present.space.imports.change(import_id, {**held, "state": state}))
+def _staged(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
+    import_id = present.asked.request["import_id"]
+    held = present.space.imports.get(import_id)
+    if held is None or held["state"] == imports.STAGED:
+        return None
+    return present.having(imports=present.space.imports.change(import_id, {**held, "state": imports.STAGED}))
 
-    return repair
+
+def _staging_again(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:
+    request = present.asked.request
+    held = present.space.imports.get(request.get("import_id", ""))
+    if held is None or held["state"] == imports.STAGING:
+        return None
+    again = {"state": imports.STAGING, "bundle": request["bundle"], "chunks": [{}] * held["staged"], "differs": True}
+    return present.having(imports=present.space.imports.change(request["import_id"], again))
 
 
 WRONG_STATES: Mapping[str, Repair] = {
     "memory.spaces.freeze": _switched,
     "memory.spaces.unfreeze": _switched,
     "memory.records.promote": _moved_away,
-    "memory.subjects.fence": _fence_turned,
-    "memory.imports.activate": _import_in(imports.STAGED),
-    "memory.imports.stage": _import_in(imports.STAGING),
+    FENCE: _fence_turned,
+    "memory.imports.activate": _staged,
+    "memory.imports.stage": _staging_again,
 }
 
 
@@ -306,7 +346,7 @@ REPAIRS: Mapping[Code, Repair] = {
     Code.SPACE_FROZEN: _thawed,
     Code.SPACE_NOT_FROZEN: _frozen,
     Code.SUBJECT_FENCED: _unfenced,
-    Code.SUBJECT_ARCHIVED: _unfenced,
+    Code.SUBJECT_ARCHIVED: _unarchived,
     Code.CONTEXT_FENCED: _opened,
     Code.LIMIT_EXCEEDED: _unlimited,
     Code.REVISION_STALE: _expecting,

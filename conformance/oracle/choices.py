@@ -41,7 +41,7 @@ class Choices:
     - ``own_namespaces``: extensions of the provider's own on those objects, beside those of requests (section 4 forbids none).
     - ``lacking_on_name``: ``NOT_AUTHORIZED`` or ``NOT_FOUND`` where a subject, context, scope or the space is not covered.
     - ``lacking_on_visible``: the same for an object that the caller can otherwise see (section 5, Visibility).
-    - ``newest_first``: the order of lists (section 7, Lists); reflections are newest first always.
+    - ``list_order``: the order of a list, from its items, oldest first (section 7, Lists); reflections are newest first always.
     - ``make_id``: the shape of ids, from a kind and a number.
     - ``default_limit``: the page size without ``limit`` (section 4).
     - ``cursor_dies_at_any_change``: at any committed change, or only where it must (section 7, Lists).
@@ -69,7 +69,7 @@ class Choices:
     own_namespaces: Doc = field(default_factory=dict)
     lacking_on_name: Code = Code.NOT_AUTHORIZED
     lacking_on_visible: Code = Code.NOT_AUTHORIZED
-    newest_first: bool = False
+    list_order: Callable[[list[Any]], list[Any]] = list
     make_id: Callable[[str, int], str] = numbered
     default_limit: int = 20
     cursor_dies_at_any_change: bool = True

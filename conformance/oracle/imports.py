@@ -110,13 +110,13 @@ def settle_stage(turn: Turn, space: Space, job: Doc) -> Settled:
     import_id = job["import_id"]
     held = found(space, import_id)
     if held["state"] == VERIFYING:
-        space = put(turn, space, import_id, {**held, "state": STAGED} if job["sound"] else ended(FAILED))
+        space = put(turn, space, import_id, {**held, "state": STAGED} if job["sound"] else ended(held, FAILED))
     return Settled(space, (changed("import", import_id),), None if job["sound"] else Code.IMPORT_INVALID)
 
 
-def ended(state: str) -> Doc:
-    """Give what is left of an import that is over: nothing of what was staged."""
-    return {"state": state, "bundle": {}, "chunks": [], "differs": False}
+def ended(held: Doc, state: str) -> Doc:
+    """Give what is left of an import that is over: how many chunks were staged, and nothing of them."""
+    return {"state": state, "bundle": {}, "chunks": [], "staged": len(held["chunks"]), "differs": False}
 
 
 # -- activation and discard
@@ -163,13 +163,14 @@ def settle_activation(turn: Turn, space: Space, job: Doc) -> Settled:
     except Refusal as refusal:
         return Settled(space, (), refusal.symbol)
     items = [item for chunk in held["chunks"] for item in chunk["items"]]
-    space = put(turn, activation.activated(turn, space, items), job["import_id"], ended(ACTIVATED))
+    space = put(turn, activation.activated(turn, space, items), job["import_id"], ended(held, ACTIVATED))
     return Settled(space, (changed("import", job["import_id"]), spaces.affected(space.facts)))
 
 
 def discard(turn: Turn, space: Space, request: Doc) -> Outcome:
     """``memory.imports.discard``: drop what was staged."""
     authority.require_space(turn)
-    refuse_over(found(space, request["import_id"]))
-    space = put(turn, space, request["import_id"], ended(DISCARDED))
+    held = found(space, request["import_id"])
+    refuse_over(held)
+    space = put(turn, space, request["import_id"], ended(held, DISCARDED))
     return Outcome(space, affected=(changed("import", request["import_id"]),))

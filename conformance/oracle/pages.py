@@ -14,7 +14,7 @@ from conformance.wire.vocabulary import Code
 
 def arranged(turn: Turn, items: list[Doc]) -> list[Doc]:
     """Put items, oldest first, into the provider's order."""
-    return items[::-1] if turn.choices.newest_first else items
+    return turn.choices.list_order(items)
 
 
 def limit(turn: Turn, page: Doc) -> int:

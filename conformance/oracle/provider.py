@@ -101,10 +101,12 @@ class Oracle(OraclePort):
         if self.holds or not self.state.waiting:
             return
         for number, space_id in jobs.due(self.state):
-            since = self._waiting_since.setdefault(number, self._calls)
-            if self._calls - since >= self.choices.pending_calls:
-                del self._waiting_since[number]
+            if self._is_due(number):
+                self._waiting_since.pop(number, None)
                 self.state = jobs.settle_one(self.state, space_id, number, self.env, self.clock.now())
+
+    def _is_due(self, number: int) -> bool:
+        return self._calls - self._waiting_since.setdefault(number, self._calls) >= self.choices.pending_calls
 
     # -- starting and restarting
 

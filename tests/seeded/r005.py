@@ -59,7 +59,9 @@ def _unchecked(_original: Any) -> Any:
         if held["state"] != imports.STAGED:
             return Settled(space, (), Code.WRONG_STATE)
         items = [item for chunk in held["chunks"] for item in chunk["items"]]
-        space = imports.put(turn, activation.activated(turn, space, items), job["import_id"], imports.ended(imports.ACTIVATED))
+        space = imports.put(
+            turn, activation.activated(turn, space, items), job["import_id"], imports.ended(held, imports.ACTIVATED)
+        )
         return Settled(space, (changed("import", job["import_id"]), spaces.affected(space.facts)))
 
     return settle_activation

@@ -168,8 +168,8 @@ def _over_again(*states: str) -> Patch:
 def _keeping(original: Any) -> Any:
     """Keep what was staged of an import that is over, and activate it if asked to."""
 
-    def ended(state: str) -> Doc:
-        over: Doc = original(state)
+    def ended(held: Doc, state: str) -> Doc:
+        over: Doc = original(held, state)
         return {**over, "state": imports.STAGED} if state == imports.DISCARDED else over
 
     return ended
@@ -219,7 +219,8 @@ def _used_up(original: Any) -> Any:
         settled: Settled = original(turn, space, job)
         if settled.error is None:
             return settled
-        return settled._replace(space=imports.put(turn, space, job["import_id"], imports.ended(imports.FAILED)))
+        used = imports.ended(imports.found(space, job["import_id"]), imports.FAILED)
+        return settled._replace(space=imports.put(turn, space, job["import_id"], used))
 
     return settle
 
