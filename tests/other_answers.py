@@ -83,7 +83,7 @@ def sets_backwards(value: Any, name: str = "") -> Any:
         return {member: inner if member in VERBATIM else sets_backwards(inner, member) for member, inner in value.items()}
     if isinstance(value, list | tuple):
         told = [sets_backwards(item) for item in value]
-        return told[::-1] if name in SETS and not _are_listed(told) else told
+        return told[::-1] if name == "documents" or (name in SETS and not _are_listed(told)) else told
     return value
 
 
@@ -116,6 +116,38 @@ class LastReason(Oracle):
     def _described(self) -> Mapping[str, Any]:
         described: Mapping[str, Any] = super().run("memory.describe", Principal(self._asked.caller), {})
         return described
+
+
+class FormFirst(Oracle):
+    """Judges a request from its form up: where several things are wrong, what section 6 judges first is told last."""
+
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
+        row = self.bundle.operations.get(op)
+        wrong = {
+            Code.NOT_AUTHENTICATED: self.admit(credential) is None,
+            Code.UNKNOWN_OPERATION: row is None,
+            Code.FLAG_NOT_NEGOTIATED: row is not None and self.bundle.flag(row.flag) not in self.declared & {*flags},
+            Code.MALFORMED_REQUEST: row is not None and not self.bundle.request(op).accepts(payload),
+        }
+        found = [code for code, holds in wrong.items() if holds]
+        if len(found) < 2:
+            return super().call(credential, flags, op, payload)
+        return {ERROR: {"code": self.bundle.errors[found[-1]].code, "message": "", "extensions": {}}}
+
+
+class PendingNamesSpace(Oracle):
+    """Names the space in the pending receipt of an activation too (section 4: its id is there while pending)."""
+
+    def __init__(self) -> None:
+        super().__init__(choices=Choices(pending_calls=2))
+
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
+        answer = super().call(credential, flags, op, payload)
+        receipt = answer.get("payload", {}).get("receipt")
+        if not receipt or receipt["state"] != "pending" or receipt["op"] != "memory.imports.activate":
+            return answer
+        affected = [*receipt["affected"], {"type": "space", "id": receipt["space_id"]}]
+        return {"payload": {**answer["payload"], "receipt": {**receipt, "affected": affected}}}
 
 
 class OddCursors(Oracle):
@@ -170,7 +202,7 @@ class RefusesLarge(Oracle):
 class RefusesAnotherBundle(Oracle):
     """Refuses a stage under another bundle at once, each time with another of the codes that may be meant (section 4)."""
 
-    _codes = itertools.cycle((Code.WRONG_STATE, Code.INVALID_VALUE, Code.IMPORT_SEQUENCE, Code.MALFORMED_REQUEST))
+    _codes = itertools.cycle((Code.WRONG_STATE, Code.INVALID_VALUE, Code.IMPORT_SEQUENCE))
 
     def run(self, op: str, principal: Principal, request: Request) -> Members:
         before, other = self.state, op == "memory.imports.stage" and self._is_of_another_bundle(dict(request))

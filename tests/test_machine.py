@@ -40,7 +40,15 @@ def test_the_right_oracle_never_disagrees(focus: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hides_lacking_coverage", "completes_late", "revocation_cascades", "own_namespaces", "everything_else"]
+    "name",
+    [
+        "hides_lacking_coverage",
+        "completes_late",
+        "revocation_cascades",
+        "own_namespaces",
+        "tells_the_last_reason",
+        "everything_else",
+    ],
 )
 def test_a_permitted_variant_never_disagrees(name: str) -> None:
     episode = played(f"python:tests.variants:{name}", Leg(5, "even", 12), Leg(6, "transfer", 4))

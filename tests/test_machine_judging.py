@@ -269,6 +269,16 @@ def test_an_import_that_is_over_remembers_its_turn(stage: Stage) -> None:
         assert _codes(stage, root, "imports.stage", bundle=bundle, chunk=chunk, import_id=import_id) == codes
 
 
+def test_what_is_forged_is_not_brought_in_by_imagining(stage: Stage) -> None:
+    _created(stage)
+    bundle, chunks = _exported(stage)
+    forged = {**chunks[0], "items": [{"type": "nothing", "value": {}}]}
+    import_id = _root(stage, "imports.stage", bundle=bundle, chunk=forged).payload["receipt"]["affected"][0]["id"]
+    _root(stage, "spaces.freeze", expected_revision=1)
+    activation = {"import_id": import_id, "expected_authority_generation": 1}
+    assert _codes(stage, stage.roots[_home(stage)], "imports.activate", **activation) == {Code.WRONG_STATE}
+
+
 # -- the judge
 
 

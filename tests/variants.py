@@ -22,9 +22,11 @@ from tests.other_answers import (
     Backwards,
     CompletesInTime,
     FilterAsInput,
+    FormFirst,
     LastReason,
     ManyDigits,
     OddCursors,
+    PendingNamesSpace,
     RefusesAnotherBundle,
     RefusesLarge,
     SetsBackwards,
@@ -46,6 +48,17 @@ def counted_by_kind() -> Callable[[str, int], str]:
     """Return what names the objects of each kind 1, 2, 3 …: two of different kinds may have one name."""
     numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
     return lambda kind, number: str(next(numbers[kind])) if kind in MINTED.values() else f"{kind}-{number}"
+
+
+def cut_otherwise(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
+    """Cut items, the last first, into chunks that are now as large as may be, now of one item."""
+    left, packs = list(items[::-1]), list[Sequence[Any]]()
+    for most in itertools.cycle((1, size)):
+        packs.append(left[:most])
+        left = left[most:]
+        if not left:
+            return packs
+    raise AssertionError
 
 
 def newest_first(items: list[Any]) -> list[Any]:
@@ -106,6 +119,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "needs_two_profiles": {"required_profile_kinds": ("preferences", "voice")},
         "serves_two_dimensions": {"cognition_dimensions": ("belief", "emotion")},
         "classifies_by_length": {"classify": sorted_out},
+        "exports_cut_otherwise": {"pack": cut_otherwise},
         "reflects_briefly": {"compose": counted, "state_digest": digest_of_digest},
         "own_namespaces": {"schema_version": 3, "own_namespaces": {"engine": {"shard": 7, "notes": ["kept", None]}}},
         "other_versions": {"protocol_version": "2026-11", "engine_policy_version": "π/7"},
@@ -131,6 +145,8 @@ SHAPES: Mapping[str, Callable[[], Oracle]] = MappingProxyType(
         "sets_backwards": SetsBackwards,
         "tells_the_last_reason": LastReason,
         "odd_cursors": OddCursors,
+        "judges_form_first": FormFirst,
+        "pending_names_its_space": PendingNamesSpace,
         "tells_whole_seconds": lambda: Oracle(clock=WholeSeconds()),
         "tells_many_digits": lambda: Oracle(clock=ManyDigits()),
         "refuses_large_requests": RefusesLarge,

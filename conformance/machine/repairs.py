@@ -313,7 +313,8 @@ def _staged(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | N
     held = present.space.imports.get(import_id)
     if held is None or held["state"] == imports.STAGED:
         return None
-    return present.having(imports=present.space.imports.change(import_id, {**held, "state": imports.STAGED}))
+    # Without its chunks: what is forged in them would be brought in, if only in the imagination.
+    return present.having(imports=present.space.imports.change(import_id, {**held, "state": imports.STAGED, "chunks": []}))
 
 
 def _staging_again(_model: Model, present: Imagined, _refusal: Refusal) -> Imagined | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.oracle.policy import assembly, classification, ranking
-from conformance.oracle.policy.chunks import SCHEMA_VERSION
+from conformance.oracle.policy.chunks import SCHEMA_VERSION, packed
 from conformance.wire.vocabulary import Code
 
 Doc = Mapping[str, Any]
@@ -54,6 +54,7 @@ class Choices:
     - ``classify``: the label and the further signals of a candidate (section 3, MemoryCandidate).
     - ``compose``: the text of a reflection, from its subject and the records of its basis (section 3, Reflection).
     - ``state_digest``: the form of that digest, from the request and the pinned basis (section 3, Reflection).
+    - ``pack``: the order of an export's items and their cut into chunks of at most a size (section 3, MemoryExportChunk).
     - ``pending_calls``: how many later calls a pending receipt waits; 0 answers ``committed`` at once (section 4).
     - ``refuses_defects_early``: whether a defective chunk before the final one is refused at once (section 7, Transfer).
     - ``discard_needs_records_write``: whether a review's discard demands ``records_write`` (section 4).
@@ -82,6 +83,7 @@ class Choices:
     classify: Callable[[Doc], dict[str, Any]] = classification.classify
     compose: Callable[[str, Sequence[Doc]], str] = assembly.text
     state_digest: Callable[[Doc, Doc], str] = assembly.state_digest
+    pack: Callable[[Sequence[Doc], int], Sequence[Sequence[Doc]]] = packed
     pending_calls: int = 0
     refuses_defects_early: bool = False
     discard_needs_records_write: bool = False

@@ -17,7 +17,7 @@ def create(turn: Turn, space: Space, request: Doc) -> Outcome:
     authority.require_space(turn)
     size = chunk_size(turn, request)
     export_id, number = turn.mint("exp", space.exports)
-    made = chunks.make_chunks(export_id, list(items(turn, space)), size)
+    made = chunks.make_chunks(export_id, turn.choices.pack(list(items(turn, space)), size))
     bundle = chunks.make_bundle(_facts(turn, space, request, export_id), made)
     job = Job(turn.op.name, {"number": number, "export_id": export_id, "bundle": bundle, "chunks": made})
     return Outcome(space, affected=(changed("export", export_id),), job=job)

@@ -44,9 +44,8 @@ def make_chunk(export_id: str, ordinal: int, *, final: bool, items: Sequence[Doc
     return {**chunk, "chunk_digest": canonical.digest(chunk)}
 
 
-def make_chunks(export_id: str, items: Sequence[Doc], size: int) -> list[dict[str, Any]]:
-    """Make all chunks of an export, in order."""
-    packs = packed(items, size)
+def make_chunks(export_id: str, packs: Sequence[Sequence[Doc]]) -> list[dict[str, Any]]:
+    """Make all chunks of an export, in order, from what each holds."""
     last = len(packs) - 1
     return [make_chunk(export_id, ordinal, final=ordinal == last, items=pack) for ordinal, pack in enumerate(packs)]
 
