@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from conformance.machine import repairs
+from conformance.machine import reasons
 from conformance.machine.comparison import as_set
 from conformance.machine.freedom import members
 from conformance.machine.model import Asked, Model
@@ -110,7 +110,7 @@ class LastReason(Oracle):
     def _rejected(self, refusal: Refusal) -> MemoryRejected:
         model = Model(self.bundle, self._described(), self.declared)
         model.now, model.env = self.clock.now(), self.env
-        *_, last = repairs.reasons(model, self.state, self._asked, refusal, self.env).values()
+        *_, last = reasons.reasons(model, self.state, self._asked, refusal, self.env).values()
         return super()._rejected(last)
 
     def _described(self) -> Mapping[str, Any]:

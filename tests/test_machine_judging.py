@@ -11,7 +11,7 @@ import pytest
 from conformance.bench import Bench
 from conformance.errors import SuiteFault
 from conformance.exchange import Reply
-from conformance.machine import acts, coverage, freedom, repairs
+from conformance.machine import acts, coverage, freedom, reasons
 from conformance.machine.chains import Chain
 from conformance.machine.comparison import Sight, affected, as_instant, as_set, classification, exact, moment, paired_digest
 from conformance.machine.disagreement import Disagreement, Kind
@@ -187,7 +187,7 @@ def _codes(stage: Stage, actor: Any, stem: str, **members: Any) -> set[Code]:
     asked = Asked(actor.principal_id, f"memory.{stem}", stage.request(stem, _home(stage), members))
     _, reply = stage.model.step(stage.model.state, asked)
     assert isinstance(reply, Refusal)
-    return set(repairs.reasons(stage.model, stage.model.state, asked, reply))
+    return set(reasons.reasons(stage.model, stage.model.state, asked, reply))
 
 
 def test_each_of_two_reasons_may_be_told(stage: Stage) -> None:

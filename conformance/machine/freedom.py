@@ -117,7 +117,7 @@ FREEDOM: tuple[Row, ...] = (
     Row(
         "every refusal", "code where two reasons meet",
         "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
-        by="repairs: the codes of all reasons, but for the orders that [ref] fixes",
+        by="reasons: the codes of all reasons, but for the orders that [ref] fixes",
     ),
     Row(
         "a failed activation", "code where two reasons meet",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conformance.exchange import Reply
-from conformance.machine import blames, freedom, repairs
+from conformance.machine import blames, freedom, reasons
 from conformance.machine.comparison import Comparator, Difference, Sight
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.model import Asked, Model
@@ -118,9 +118,9 @@ class Judge:
             return self._details(state, asked, seen, refusal)
         if code in self._stands_for(state, asked, refusal):
             return None
-        if refusal.symbol not in repairs.LACKING and code in self._of_another_bundle(state, asked):
+        if refusal.symbol not in reasons.LACKING and code in self._of_another_bundle(state, asked):
             return None
-        right = repairs.reasons(self.model, state, asked, refusal, env)
+        right = reasons.reasons(self.model, state, asked, refusal, env)
         if code is not None and code in right:
             return self._details(state, asked, seen, right[code])
         if any(freedom.EITHER.get(symbol) is code for symbol in right):
