@@ -103,6 +103,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "ranked_by_length": {"recall_order": longest_first},
         "skips_what_does_not_fit": {"recall_skips": True},
         "hides_lacking_coverage": {"lacking_on_name": Code.NOT_FOUND, "lacking_on_visible": Code.NOT_FOUND},
+        "hides_on_names_only": {"lacking_on_name": Code.NOT_FOUND},
         "hides_on_objects_only": {"lacking_on_visible": Code.NOT_FOUND},
         "completes_late": {"pending_calls": 2},
         "revocation_cascades": {"revocation_cascades": True},
@@ -131,6 +132,7 @@ ALTERNATIVES = (
     "digest_ids",
     "ids_count_by_kind",
     "needs_two_profiles",
+    "hides_on_names_only",
     "hides_on_objects_only",
     "lists_without_pattern",
 )
