@@ -61,7 +61,7 @@ def cut_otherwise(items: Sequence[Any], size: int) -> list[Sequence[Any]]:
     raise AssertionError
 
 
-def newest_first(items: list[Any]) -> list[Any]:
+def latest_first(items: list[Any]) -> list[Any]:
     """Put items, oldest first, into the opposite order."""
     return items[::-1]
 
@@ -97,7 +97,7 @@ CHOICES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "digest_ids": {"make_id": digested},
         "long_ids": {"make_id": long_and_odd},
-        "newest_first": {"list_order": newest_first},
+        "newest_first": {"list_order": latest_first},
         "lists_without_pattern": {"list_order": scattered},
         "ids_count_by_kind": {"make_id": counted_by_kind()},
         "ranked_by_length": {"recall_order": longest_first},
