@@ -11,9 +11,11 @@ import pytest
 from conformance.catalogue import rules
 from conformance.exchange import Call
 from conformance.kill_matrix import EVERY_RULE, Cell, Matrix, Outcome
+from conformance.target import open_target
 from conformance.transport.in_process import InProcess
 from conformance.wire import bundle
 from conformance.wire.vocabulary import Flag
+from tests import variants
 from tests.faults import BY_NAME, FAULTS
 from tests.seeded.fault import Fault
 
@@ -92,3 +94,11 @@ def test_the_bars_of_the_matrix() -> None:
         ("control", "MEM-R002"),
     ]
     assert len(matrix.to_json()["misses"]) == 4
+
+
+@pytest.mark.parametrize("name", variants.NAMES)
+def test_every_permitted_variant_is_a_target(name: str) -> None:
+    """A variant that bears the name of something else in its module would be no provider."""
+    opener = open_target(f"python:tests.variants:{name}", bundle=bundle.load())
+    with closing(opener):
+        assert opener.open().facts.flags == FLAGS
