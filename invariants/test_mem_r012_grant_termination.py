@@ -23,10 +23,14 @@ from strategies.vocabulary import capabilities
 Members = dict[str, Any]
 
 
+def _rows(bench: Bench, world: World) -> Sequence[Operation]:
+    """Return the operations that need a grant."""
+    return bench.rows([row for row in scenes.served(world) if row.needs])
+
+
 def _requests(bench: Bench, world: World) -> list[tuple[Operation, Members]]:
     """Return a plain request of every operation that needs a grant."""
-    rows = bench.rows([row for row in scenes.served(world) if row.needs])
-    return [(row, scenes.request_in_peace(world, row.stem)) for row in rows]
+    return [(row, scenes.request_in_peace(world, row.stem)) for row in _rows(bench, world)]
 
 
 def _own(caller: Caller) -> dict[str, Mapping[str, Any]]:
@@ -80,7 +84,7 @@ def test_revocation_ends_every_operation_beside_another_grant(bench: Bench) -> N
     world = bench.world()
     holder, grant_id = _holder(world, bench)
     world.root.grant(holder, capabilities=["recall"], subject_ids=["nobody"], context_ids=["nowhere"])
-    rounds = scenes.in_rounds(world, bench.rows([row for row in scenes.served(world) if row.needs]))
+    rounds = scenes.in_rounds(world, _rows(bench, world))
     in_peace = next(rounds)
     _warm(holder, in_peace)
     world.root.do("grants.revoke", grant_id=grant_id)
