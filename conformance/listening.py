@@ -75,4 +75,4 @@ class Listening:
             self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
         # By name: what a request takes from an answer has its members in the order that the provider gave them.
         sent = [call.caller, call.op, sorted(call.flags), call.payload]
-        self._sum.update(json_text.written(sent, ordered=True).encode())
+        self._sum.update(json_text.fingerprint(sent))

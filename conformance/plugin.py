@@ -9,10 +9,9 @@ travels as JSON in the report's ``user_properties``, so that it survives xdist. 
 from __future__ import annotations
 
 import argparse
-import gc
 import json
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
@@ -29,6 +28,7 @@ from conformance.errors import BadInput, NoAnswer, TargetFault
 from conformance.examples import looked_at
 from conformance.expect import CheckFailed, NotApplicable
 from conformance.finding import Finder
+from conformance.garbage import collecting_rarely
 from conformance.listening import Listening
 from conformance.merging import shard_named
 from conformance.playback import Playback
@@ -42,7 +42,6 @@ from conformance.watchdog import Watchdog
 from conformance.wire.bundle import load
 
 PROPERTY = "memory-conformance"
-YOUNG_OBJECTS = 10_000
 _OUTCOMES: Mapping[Verdict, Literal["passed", "failed"]] = MappingProxyType(
     {Verdict.PASS: "passed", Verdict.FAIL: "failed", Verdict.SUITE_ERROR: "failed"}
 )
@@ -75,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     option = config.option
     surroundings = ExitStack()
     config.add_cleanup(surroundings.close)
-    surroundings.enter_context(_collecting_rarely())
+    surroundings.enter_context(collecting_rarely())
     try:
         bundle = load(option.schemas)
         target = open_target(option.target, bundle=bundle)
@@ -88,17 +87,6 @@ def pytest_configure(config: pytest.Config) -> None:
     shared.sections = None if option.sections is None else Path(option.sections)
     shared.playback = None if option.playback is None else Playback(Path(option.playback))
     config.stash[_SESSION] = shared
-
-
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """Let Python look for garbage less often: a run makes little that holds itself, and looking takes a twelfth of its time."""
-    usual = gc.get_threshold()
-    gc.set_threshold(YOUNG_OBJECTS, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 @pytest.hookimpl(trylast=True)

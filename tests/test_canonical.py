@@ -182,6 +182,8 @@ class TestSame:
             (math.nan, 0),
             ([], ""),
             ([None], [False]),
+            ([None], [math.nan]),
+            ([math.nan], [math.inf]),
         ],
     )
     def test_unequal(self, left: Any, right: Any) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import uuid
+from datetime import date, datetime
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 
 from conformance.wire import json_text
 from conformance.wire.canonical import same
-from conformance.wire.json_text import DEEPEST, LEFT_OUT, TooLong, pruned, read, written
+from conformance.wire.json_text import DEEPEST, LEFT_OUT, TooLong, copied, fingerprint, pruned, read, written
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -135,3 +138,55 @@ def test_the_library_is_used_where_it_can_be(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(json_text, "pieces", None)
     monkeypatch.setattr(json_text, "_Reading", None)
     assert read(written({"a": [1]})) == {"a": [1]}
+
+
+@given(value=JSON | st.floats() | st.tuples(JSON) | st.text(st.characters(categories=["Cs"])), strict=st.booleans())
+def test_a_copy_is_what_comes_of_its_text(value: Any, strict: bool) -> None:
+    for one in (value, {"a": [value, None]}):
+        try:
+            expected = repr(read(written(one, strict=strict), strict=strict))
+        except ValueError:
+            with pytest.raises(ValueError, match="not JSON compliant"):
+                copied(one, strict=strict)
+        else:
+            assert repr(copied(one, strict=strict)) == expected
+
+
+class Text(str):
+    """What json writes as text."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [uuid.UUID(int=0), Enum("Colour", "RED").RED, datetime(2026, 1, 1), date(2026, 1, 1), b"x", {1, 2}, object(), {(1,): 1}],
+)
+def test_what_text_cannot_carry_is_not_copied_either(value: Any) -> None:
+    with pytest.raises(TypeError):
+        copied({"a": value})
+
+
+def test_a_copy_shares_nothing_and_is_no_longer_than_it_may_be() -> None:
+    value = {"a": [{"b": Text("é")}], "c": {1: None}, "d": 2**70}
+    copy = copied(value)
+    assert copy == {"a": [{"b": "é"}], "c": {"1": None}, "d": 2**70}
+    assert copy["a"][0]["b"].__class__ is str
+    inner: dict[str, Any] = {"b": ["é"]}
+    assert copied(inner, limit=len(written(inner))) == inner
+    assert copied(inner)["b"] is not inner["b"]
+    with pytest.raises(TooLong):
+        copied(inner, limit=len(written(inner)) - 1)
+    with pytest.raises(ValueError, match="deeper"):
+        copied(circle())
+
+
+@given(JSON, JSON)
+def test_fingerprints_tell_texts_apart(left: Any, right: Any) -> None:
+    texts = [written(one, ordered=True) for one in (left, right)]
+    assert (fingerprint(left) == fingerprint(right)) == (texts[0] == texts[1])
+
+
+def test_a_fingerprint_takes_no_order_of_members_and_every_value() -> None:
+    nan, inf = float("nan"), float("inf")
+    assert fingerprint({"a": 1, "b": [2]}) == fingerprint({"b": [2], "a": 1})
+    values = [None, nan, inf, "\ud800", 2**70, 1, 1.0, True, deep([1]), deep([2])]
+    assert len({fingerprint({"a": value}) for value in values}) == len(values)

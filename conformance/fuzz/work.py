@@ -16,6 +16,7 @@ from conformance.errors import BadInput, SuiteFault, TargetFault, blame
 from conformance.fuzz.corpus import Entry
 from conformance.fuzz.findings import Finding, Key, Reducer
 from conformance.fuzz.order import Order
+from conformance.garbage import collecting_rarely
 from conformance.listening import Listening
 from conformance.machine.behaviour import Behaviours
 from conformance.machine.disagreement import Disagreement, Kind
@@ -73,7 +74,8 @@ class Worker:
             bundle = load(self._order.schemas)
             target = open_target(self._order.target, bundle=bundle)
             try:
-                self._play(target, bundle)
+                with collecting_rarely():
+                    self._play(target, bundle)
             finally:
                 target.close()
         except BadInput as error:

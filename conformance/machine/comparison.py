@@ -173,7 +173,10 @@ def document(table: Table) -> Comparator:
             name = min(expected.keys() ^ seen.keys())
             return Difference(f"{pointer}/{name}", expected.get(name), seen.get(name))
         for name, value in expected.items():
-            found = table.get(name, exact)(sight, value, seen[name], f"{pointer}/{name}")
+            how, other = table.get(name), seen[name]
+            if how is None and value.__class__ is str and value == other:
+                continue  # most members are such
+            found = (how or exact)(sight, value, other, f"{pointer}/{name}")
             if found is not None:
                 return found
         return None

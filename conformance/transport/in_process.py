@@ -94,7 +94,7 @@ class InProcess:
         return self._made_loop
 
     def _guarded(self, call: Call) -> Any:
-        payload = json_text.read(json_text.written(call.payload), strict=False)
+        payload = json_text.copied(call.payload)
         try:
             if call.is_control:
                 return self._provider.control(call.op, payload)
@@ -143,7 +143,7 @@ async def _as_coroutine(answer: Awaitable[Any], op: str) -> Any:
 
 def _through_json(answer: Any, op: str) -> Any:
     try:
-        return json_text.read(json_text.written(answer, strict=True, limit=ANSWER_LIMIT))
+        return json_text.copied(answer, strict=True, limit=ANSWER_LIMIT)
     except _PASSED_ON:
         raise
     except json_text.TooLong as error:

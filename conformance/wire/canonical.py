@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -11,13 +10,19 @@ from typing import Any
 
 import rfc8785
 
-from conformance.wire.json_text import pieces
+from conformance.wire.json_text import pieces, sorted_text
 
-# The standard encoder, written in C, writes like RFC 8785: strings, literals and integers below 10**15, and names in the right
-# order where that of code points is that of UTF-16 (below the surrogates). Everything else takes the library's way.
-_PLAIN = re.compile(r'(?:[^"0-9]++|"(?:[^"\\]++|\\.)*+"|[0-9]{1,15}+(?![0-9.eE]))*+')
-_HIGH = re.compile(r"[\ud800-\U0010ffff]")
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+# The fast library writes like RFC 8785: strings, literals, integers below 10**15, doubles that have a fraction and no exponent,
+# and names in the right order where that of code points is that of UTF-16 (below the surrogates, so no byte of UTF-8 above 0xed).
+# Everything else takes the other library's way.
+_PLAIN = re.compile(
+    rb"""(?: [^"0-9]++
+           | "(?:[^"\\]++|\\.)*+"(?!:)
+           | "(?:[^"\\\xee-\xff]++|\\.)*+":
+           | [0-9]{1,15}+(?:\.[0-9]*[1-9])?+(?![0-9.eE])
+         )*+""",
+    re.VERBOSE,
+)
 
 
 class NotCanonical(ValueError):
@@ -44,14 +49,9 @@ def _piece_by_piece(value: Any) -> bytes:
 
 
 def _plainly(value: Any) -> bytes | None:
-    """Give the form of a value that the standard encoder writes alike, several times faster; else None."""
-    try:
-        text = _ENCODER.encode(value)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    if (not text.isascii() and _HIGH.search(text)) or not _PLAIN.fullmatch(text):
-        return None
-    return text.encode()
+    """Give the form of a value that the fast library writes alike, many times faster; else None."""
+    text = sorted_text(value)
+    return text if text is not None and _PLAIN.fullmatch(text) else None
 
 
 def digest(value: Any, *, without: str | None = None) -> str:
@@ -77,6 +77,11 @@ def same(left: Any, right: Any) -> bool:
     """
     if isinstance(left, str):
         return isinstance(right, str) and left == right
+    text = sorted_text(left)
+    return (text is not None and text == sorted_text(right)) or _same_by_member(left, right)
+
+
+def _same_by_member(left: Any, right: Any) -> bool:
     todo = [(left, right)]
     while todo:
         a, b = todo.pop()

@@ -12,6 +12,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
+import orjson
+
 _ENCODERS: Final = MappingProxyType(
     {
         (ordered, strict): json.JSONEncoder(check_circular=False, sort_keys=ordered, allow_nan=not strict)
@@ -20,6 +22,11 @@ _ENCODERS: Final = MappingProxyType(
     }
 )
 """Made once: ``json.dumps`` makes one a call. A value that holds itself is too deep for them, and then for the slow way."""
+
+_AS_IT_IS: Final = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+_NULL: Final = b"null"
+MOST_ESCAPED: Final = 6
+"""A byte of UTF-8 is at most so many characters of ASCII text: ``\\u001f``."""
 
 Scalar = Callable[[Any], str]
 Names = Callable[[Mapping[str, Any]], Iterable[str]]
@@ -59,6 +66,42 @@ def read(text: str, *, strict: bool = True) -> Any:
         return decoder.decode(text)
     except RecursionError:
         return _Reading(decoder).of(text)
+
+
+def copied(value: Any, *, strict: bool = False, limit: int | None = None) -> Any:
+    """Give a value as it is after a way as JSON text: what ``read`` gives of what ``written`` gives, and raises what they raise.
+
+    A copy that equals the value is what text makes of it; where the fast library would make another thing of it (of a NaN, a
+    tuple, a UUID), or nothing (of a large integer), the slow way decides.
+    """
+    try:
+        text = orjson.dumps(value, option=_AS_IT_IS)
+        copy = orjson.loads(text)
+        if copy == value and (limit is None or len(text) * MOST_ESCAPED <= limit):
+            return copy
+    except (TypeError, ValueError):
+        pass
+    return read(written(value, strict=strict, limit=limit), strict=strict)
+
+
+def sorted_text(value: Any) -> bytes | None:
+    """Write a value as UTF-8 without spaces, members sorted by code points; None where the fast library is not to be trusted.
+
+    It refuses unpaired surrogates, large integers and deep nesting, and what it writes as null may be a NaN.
+    """
+    try:
+        text = orjson.dumps(value, option=_AS_IT_IS | orjson.OPT_SORT_KEYS)
+    except TypeError:
+        return None
+    return text if _NULL not in text or orjson.loads(text) == value else None
+
+
+def fingerprint(value: Any) -> bytes:
+    """Write a value so that equal ones have equal bytes, in whatever order their members are; others have others.
+
+    The bytes are JSON text, of no form that is promised: they are there to be hashed.
+    """
+    return sorted_text(value) or written(value, ordered=True).encode()
 
 
 def pruned(value: Any, levels: int) -> Any:
