@@ -44,8 +44,10 @@ class Sight:
     def hear(self, request: Mapping[str, Any]) -> None:
         """Take note of what a request brings that must not turn up elsewhere."""
         self.namespaces.update(request.get("extensions", ()))
-        written = request.get("content"), request.get("decision", {}).get("content_override")
-        self.texts.update(content["text"] for content in written if content and len(content["text"]) >= TELLING_LENGTH)
+        decision = request.get("decision", {})
+        contents = [request.get("content"), decision.get("content_override")]
+        contents += [fragment["content"] for fragment in decision.get("fragments", ())]
+        self.texts.update(content["text"] for content in contents if content and len(content["text"]) >= TELLING_LENGTH)
 
 
 TELLING_LENGTH = 8

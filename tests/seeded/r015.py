@@ -79,6 +79,11 @@ def _with_override(_turn: Turn, request: Doc, receipt: Doc) -> Doc:
     return receipt if override is None else {**receipt, "extensions": {"audit": {"override": override}}}
 
 
+def _with_fragments(_turn: Turn, request: Doc, receipt: Doc) -> Doc:
+    fragments = request.get("decision", {}).get("fragments")
+    return receipt if fragments is None else {**receipt, "extensions": {"audit": {"made": fragments}}}
+
+
 def _verifying(original: Any) -> Any:
     """Keep what is verified in the receipt's job, so that a failure can tell of it."""
 
@@ -198,6 +203,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("f23_summary_in_receipt", "a receipt quotes the text of its request", _made(_with_summary), source="F23"),
     _fault("request_extensions_in_receipt", "the request's extensions go to its receipt", _made(_with_extensions)),
     _fault("override_in_receipt", "the receipt of a review keeps the override", _made(_with_override), source="ours"),
+    _fault("fragments_in_receipt", "the receipt of a review keeps its fragments", _made(_with_fragments), source="ours"),
     _fault(
         "failing_chunk_in_receipt", "a failed receipt shows the chunks that failed",
         Patch(imports, "_staged", _verifying), Patch(jobs, "settle", _telling_failure),
