@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from conformance.errors import BadInput, BadUsage
 from conformance.verdict import CheckResult, RuleResult, RunResult, Verdict
 from conformance.wire.bundle import Bundle
 
-_ALIKE = ("suite", "bundle", "target", "provider", "flags", "profile", "seed", "kill_matrix")
+_ALIKE = ("suite", "bundle", "target", "provider", "flags", "profile", "seed", "kill_matrix", "weights")
 ELSEWHERE = "no check of this rule is in this shard"
 NO_CHECK = "no check of this rule was run"
 """Why a rule has no check: in a shard, in a whole run."""
@@ -22,17 +23,13 @@ class BadShards(BadInput):
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Part ``number``, from 1, of ``of``: the checks whose place in the whole run leaves that remainder."""
+    """Part ``number``, from 1, of ``of``."""
 
     number: int
     of: int
 
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
-
-    def holds(self, place: int) -> bool:
-        """Say whether the check at a place, from 0, is in this shard."""
-        return place % self.of == self.number - 1
 
 
 def shard_named(text: str) -> Shard:
@@ -43,16 +40,20 @@ def shard_named(text: str) -> Shard:
     raise BadUsage(f"--shard {text}: a shard is named I/N, as 2/3: part I, from 1 to N, of N.")
 
 
-def merged(named: Sequence[tuple[str, RunResult]], bundle: Bundle) -> RunResult:
-    """Return the result of the run whose shards these are; each comes with the name of its file. Raises ``BadShards``."""
+def merged(named: Sequence[tuple[str, RunResult]], bundle: Bundle, order: Sequence[str]) -> RunResult:
+    """Return the result of the run whose shards these are; each comes with the name of its file.
+
+    ``order`` lists the ids of all checks as a whole run has them. Raises ``BadShards``.
+    """
     first_name, first = named[0]
     for name, result in named[1:]:
         _same(first_name, first, name, result)
     results = _in_order(named)
+    checks = _together(results, order)
     whole = replace(
         first,
-        facts=replace(first.facts, shard="", started=min(result.facts.started for result in results)),
-        rules=_rules(results),
+        facts=replace(first.facts, shard="", weights="", started=min(result.facts.started for result in results)),
+        rules=tuple(_rule(rules, checks) for rules in zip(*(result.rules for result in results), strict=True)),
         seconds=max(result.seconds for result in results),
         trouble=tuple(f"shard {result.facts.shard}: {said}" for result in results for said in result.trouble),
         complaints=tuple(dict.fromkeys(said for result in results for said in result.complaints)),
@@ -95,11 +96,6 @@ def _in_order(named: Sequence[tuple[str, RunResult]]) -> list[RunResult]:
     return [by_number[number] for number in range(1, of + 1)]
 
 
-def _rules(results: Sequence[RunResult]) -> tuple[RuleResult, ...]:
-    checks = _woven([result.checks for result in results])
-    return tuple(_rule(rules, checks) for rules in zip(*(result.rules for result in results), strict=True))
-
-
 def _rule(rules: Sequence[RuleResult], checks: Sequence[CheckResult]) -> RuleResult:
     own = tuple(check for check in checks if check.rule_id == rules[0].rule_id)
     if rules[0].absent != ELSEWHERE:
@@ -107,7 +103,11 @@ def _rule(rules: Sequence[RuleResult], checks: Sequence[CheckResult]) -> RuleRes
     return replace(rules[0], checks=own, absent=NO_CHECK, absence=Verdict.INCONCLUSIVE)
 
 
-def _woven(parts: Sequence[Sequence[CheckResult]]) -> list[CheckResult]:
-    """Take the checks of the shards in turn, as they were dealt out."""
-    longest = max(map(len, parts))
-    return [part[place] for place in range(longest) for part in parts if place < len(part)]
+def _together(results: Sequence[RunResult], order: Sequence[str]) -> list[CheckResult]:
+    """List the checks of all shards as a whole run has them; one that is not known comes last."""
+    checks = [check for result in results for check in result.checks]
+    doubled = [check_id for check_id, times in Counter(check.check_id for check in checks).items() if times > 1]
+    if doubled:
+        raise BadShards(f"{doubled[0]} is in two shards.")
+    places = {check_id: place for place, check_id in enumerate(order)}
+    return sorted(checks, key=lambda check: places.get(check.check_id, len(places)))

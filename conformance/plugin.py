@@ -39,6 +39,7 @@ from conformance.target import DEFAULT_TARGET, open_target
 from conformance.turns import Turns
 from conformance.verdict import Verdict
 from conformance.watchdog import Watchdog
+from conformance.weights import dealt, read
 from conformance.wire.bundle import load
 
 PROPERTY = "memory-conformance"
@@ -62,6 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sections", default=None, help=argparse.SUPPRESS)
     group.addoption("--playback", default=None, help=argparse.SUPPRESS)
     group.addoption("--shard", default=None, metavar="I/N", help="run part I of N of the checks")
+    group.addoption("--shard-weights", default=None, metavar="FILE", help="with --shard: deal the checks out by these seconds")
     group.addoption("--only", action="append", default=[], metavar="ID", help="run the check of this id alone (repeatable)")
     group.addoption("--no-counterexamples", action="store_true", help="reduce no failure to its shortest list of calls")
     group.addoption("--stop-early", action="store_true", help="leave out what follows a rule's first FAIL, and shrink nothing")
@@ -178,12 +180,13 @@ def _shorten(config: pytest.Config, items: list[pytest.Item], most: int | None) 
 
 
 def _share(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep those of this shard, dealt out in turn so that each shard gets some of every rule."""
+    """Keep those of this shard."""
     if config.option.shard is None:
         return
-    shard = shard_named(config.option.shard)
-    kept = [item for place, item in enumerate(items) if shard.holds(place)]
-    left = [item for place, item in enumerate(items) if not shard.holds(place)]
+    shard, file = shard_named(config.option.shard), config.option.shard_weights
+    numbers = dealt([item.nodeid for item in items], {} if file is None else read(Path(file)), shard.of)
+    kept = [item for item, number in zip(items, numbers, strict=True) if number == shard.number]
+    left = [item for item, number in zip(items, numbers, strict=True) if number != shard.number]
     items[:] = kept
     config.hook.pytest_deselected(items=left)
 

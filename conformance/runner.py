@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from conformance import plugin
+from conformance import plugin, weights
 from conformance.catalogue import PACKAGE, Rule, rules
 from conformance.contract_coverage import contract_coverage
 from conformance.errors import BadUsage, NotOffered
@@ -40,7 +40,6 @@ from conformance.spreading import Spreading
 from conformance.target import DEFAULT_TARGET, Target, open_target
 from conformance.verdict import CheckResult, RuleResult, RunFacts, RunResult, Verdict
 from conformance.watching import Together, Watcher
-from conformance.weights import cache
 from conformance.wire.bundle import Bundle, load
 
 NO_MODULE = "there is no module of this rule yet"
@@ -60,7 +59,7 @@ class Order:
     ``counterexamples``: each failure is reduced to its shortest list of calls. ``record`` is a file for all requests and answers;
     ``playback`` one that is played in place of the target, whose text is told only. ``shard``: only a part of the checks is run.
     ``checks``: of the chosen rules, those of these ids alone. ``weights`` are seconds by node id, as far as they are known:
-    workers begin with the longest checks.
+    workers begin with the longest checks. ``deal_by`` are those by which shards are dealt out, the same for all of a run's.
     """
 
     target: str = DEFAULT_TARGET
@@ -75,6 +74,7 @@ class Order:
     shard: Shard | None = None
     checks: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    deal_by: Mapping[str, float] = field(default_factory=dict)
 
 
 def run(order: Order, chosen: Collection[Rule] = (), watcher: Watcher | None = None) -> RunResult:
@@ -103,14 +103,18 @@ def _judged(
     watcher.began(begun)
     if facts is None:
         return replace(begun, rules=_not_offered(order), seconds=time.perf_counter() - started)
-    with TemporaryDirectory(prefix=DISTRIBUTION) as post, TemporaryDirectory(prefix=DISTRIBUTION) as sections:
-        recorder = Recorder(watcher, Path(post))
+    with TemporaryDirectory(prefix=DISTRIBUTION) as own:
+        post, sections = (Path(own, name) for name in ("post", "sections"))
+        post.mkdir()
+        sections.mkdir()
+        recorder = Recorder(watcher, post)
         modules = [path for rule in wanted for path in modules_of(rule)]
         if modules:
-            recorded = ["--sections", sections] if order.record else []
-            _run_pytest([*_arguments(order), *recorded, "--post", post, *map(str, modules)], recorder, order.weights)
+            recorded = ["--sections", str(sections)] if order.record else []
+            arguments = [*_arguments(order), *_dealing(order, Path(own)), *recorded, "--post", str(post), *map(str, modules)]
+            _run_pytest(arguments, recorder, order.weights)
         if order.record:
-            _keep(Path(order.record), begun, facts, wanted, recorder, Path(sections))
+            _keep(Path(order.record), begun, facts, wanted, recorder, sections)
     results = tuple(_rule_result(rule, wanted, recorder.in_order(), order.shard) for rule in rules().values())
     result = replace(
         begun,
@@ -169,9 +173,17 @@ def _arguments(order: Order) -> list[str]:
     arguments += ["--stop-early"] if order.stop_early else []
     arguments += [] if order.counterexamples and not order.playback else ["--no-counterexamples"]
     arguments += ["--playback", order.playback] if order.playback else []
-    arguments += ["--shard", str(order.shard)] if order.shard else []
     arguments += [part for check in order.checks for part in ("--only", check)]
     return arguments + _workers(order.workers)
+
+
+def _dealing(order: Order, place: Path) -> list[str]:
+    """Return what a shard's pytest is called with; by which weights it is dealt out is written into a file at ``place``."""
+    if order.shard is None:
+        return []
+    file = place / "weights"
+    weights.write(file, order.deal_by)
+    return ["--shard", str(order.shard), "--shard-weights", str(file)]
 
 
 def _workers(number: int) -> list[str]:
@@ -194,7 +206,7 @@ def own_ground() -> Iterator[None]:
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
         os.environ.pop(name, None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache()))
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(weights.cache()))
     try:
         yield
     finally:
@@ -235,5 +247,6 @@ def _run_facts(order: Order, bundle: Bundle, facts: Facts | None) -> RunFacts:
         python=platform.python_version(),
         kill_matrix=ledger_digest(),
         shard="" if order.shard is None else str(order.shard),
+        weights="" if order.shard is None else weights.digest_of(order.deal_by),
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     )

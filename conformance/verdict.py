@@ -257,7 +257,7 @@ class RunFacts:
     """What was run, on what, by what, and when (``started``: a time of day in UTC).
 
     ``kill_matrix`` is the digest of the proof that the rule modules bite, ``shard`` says which part of the run this is, as
-    ``2/3``; both may be "".
+    ``2/3``, and ``weights`` by which its checks were dealt out; all may be "".
     """
 
     suite: str
@@ -271,6 +271,7 @@ class RunFacts:
     python: str
     kill_matrix: str = ""
     shard: str = ""
+    weights: str = ""
     started: str = ""
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from conformance.catalogue import named
 from conformance.cli import main
+from conformance.collecting import in_order
 from conformance.errors import BadUsage
 from conformance.merging import BadShards, Shard, merged, shard_named
 from conformance.runner import Order, run
@@ -25,7 +26,7 @@ def shards() -> list[RunResult]:
 
 
 def together(shards: list[RunResult]) -> RunResult:
-    return merged([(f"file{number}", result) for number, result in enumerate(shards)], load())
+    return merged([(f"file{number}", result) for number, result in enumerate(shards)], load(), in_order())
 
 
 def timeless(result: RunResult) -> RunResult:
@@ -39,6 +40,20 @@ def test_the_shards_are_the_run(shards: list[RunResult]) -> None:
     assert [result.exit_code() for result in shards] == [0, 0, 0]
     assert timeless(together(shards)) == timeless(whole)
     assert timeless(together(shards[::-1])) == timeless(whole)
+
+
+def test_shards_dealt_out_by_weight_are_the_run_too() -> None:
+    whole = run(Order(profile="smoke"), CHOSEN)
+    last = whole.checks[-1]
+    heavy = {check.node_id: 10.0 if check is last else 1.0 for check in whole.checks}
+    shards = [run(Order(profile="smoke", shard=Shard(number, 2), deal_by=heavy), CHOSEN) for number in (1, 2)]
+    assert [len(result.checks) for result in shards] == [1, 4]
+    assert timeless(together(shards)) == timeless(whole)
+    in_turn = run(Order(profile="smoke", shard=Shard(2, 2)), CHOSEN)
+    with pytest.raises(BadShards, match="file1 is no shard of the run of file0: its weights is ''"):
+        together([shards[0], in_turn])
+    with pytest.raises(BadShards, match=f"{last.check_id} is in two shards"):
+        together([shards[0], replace(shards[0], facts=replace(shards[0].facts, shard="2/2"))])
 
 
 def test_what_does_not_make_one_run_is_refused(shards: list[RunResult]) -> None:

@@ -12,7 +12,7 @@ from conformance.catalogue import named
 from conformance.cli import main
 from conformance.runner import Order, run
 from conformance.verdict import CheckResult
-from conformance.weights import cache, keep, kept, longest_first, weights_of
+from conformance.weights import cache, dealt, digest_of, keep, kept, longest_first, weights_of
 from reports import json_file
 from tests.result_samples import big
 
@@ -50,6 +50,21 @@ def test_dealt_out_so_no_worker_is_left_with_much() -> None:
     for place in longest_first(dict(enumerate(weights)), weights):
         loads[loads.index(min(loads))] += weights[str(place)]
     assert max(loads) / sum(loads) < 0.501
+
+
+def test_shards_are_of_similar_weight() -> None:
+    weights = {str(number): 10.0 / (number + 1) for number in range(60)}
+    loads = [0.0] * 4
+    for name, shard in zip(weights, dealt([*weights], weights, 4), strict=True):
+        loads[shard - 1] += weights[name]
+    assert max(loads) / sum(loads) < 0.26
+    assert dealt(["a", "b", "c", "d", "e"], {}, 2) == [1, 2, 1, 2, 1]
+    assert dealt(["a", "new", "c"], {"a": 1.0, "c": 4.0, "gone": 9.0}, 2) == [2, 2, 1]
+
+
+def test_other_weights_have_another_name() -> None:
+    assert digest_of({}) == ""
+    assert digest_of({"a": 1.0, "b": 2.0}) == digest_of({"b": 2.0, "a": 1.0}) != digest_of({"a": 1.0, "b": 3.0})
 
 
 def test_what_a_run_took_is_kept_beside_what_was_known() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from conformance.collecting import in_order
 from conformance.commands.telling import read, reports_of, say, waivers_of
 from conformance.merging import merged
 from conformance.reporting import Reporting
@@ -13,7 +14,7 @@ from conformance.wire.bundle import load
 def main(options: Namespace) -> int:
     """Merge, report, and return the exit code of the whole run. Raises ``BadInput``."""
     reporting, waivers = Reporting(reports_of(options.report)), waivers_of(options.waivers)
-    result = merged([(name, read(name)) for name in options.results], load(options.schemas))
+    result = merged([(name, read(name)) for name in options.results], load(options.schemas), in_order())
     if waivers is not None:
         result = waivers.applied(result)
     reporting.over(result)

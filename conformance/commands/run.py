@@ -34,6 +34,7 @@ def main(options: Namespace) -> int:
     recorded = options.record or (None if asked is None else str(asked.transcript))
     for file in filter(None, (options.certify, recorded)):
         _see_that_it_can_be_written(Path(file))
+    given = None if options.weights is None else weights_of(read(options.weights))
     order = Order(
         target=options.target,
         profile=profile_named(options.profile).name,
@@ -43,7 +44,8 @@ def main(options: Namespace) -> int:
         record=recorded,
         shard=None if options.shard is None else shard_named(options.shard),
         checks=wanted.checks,
-        weights=kept(options.target, options.profile) if options.weights is None else weights_of(read(options.weights)),
+        weights=kept(options.target, options.profile) if given is None else given,
+        deal_by=given or {},
     )
     waivers = waivers_of(options.waivers)
     baseline = None if options.baseline is None else read(options.baseline)

@@ -58,8 +58,9 @@ def add_options(parser: ArgumentParser) -> None:
         "--weights",
         default=None,
         metavar="RESULT",
-        help="a result in JSON: workers begin with the checks that took longest in it (default: the last run of this profile on "
-        "this target, kept in $XDG_CACHE_HOME/memory-conformance or ~/.cache/memory-conformance)",
+        help="a result in JSON: workers begin with the checks that took longest in it, and shards of similar weight are dealt by "
+        "it (default: workers go by the last run of this profile on this target, kept in $XDG_CACHE_HOME/memory-conformance or "
+        "~/.cache/memory-conformance; shards are dealt in turn)",
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="what is random derives from it (default: 0)")
     parser.add_argument("--schemas", default=None, metavar="DIR", help="another schema bundle than the packaged one")
