@@ -19,12 +19,13 @@ class Listening:
     """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential.
 
     ``credentials`` are those that were shown, and what may stand for them where people read. ``answered`` is called after each
-    call: a provider in this process may have imported something.
+    call: a provider in this process may have imported something. ``digested`` False: nobody will ask for the digest.
     """
 
-    def __init__(self, shim: Shim, answered: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, shim: Shim, answered: Callable[[], None] = lambda: None, *, digested: bool = True) -> None:
         self._shim = shim
         self._answered = answered
+        self._digested = digested
         self._sum = hashlib.sha256()
         self.history = History()
         self.unanswered: Call | None = None
@@ -73,6 +74,8 @@ class Listening:
     def _hear(self, call: Call) -> None:
         if call.credential:
             self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
+        if not self._digested:
+            return
         # By name: what a request takes from an answer has its members in the order that the provider gave them.
         sent = [call.caller, call.op, sorted(call.flags), call.payload]
         self._sum.update(json_text.fingerprint(sent))
