@@ -215,8 +215,8 @@ def keeping(key: str, members: Sequence[str], one: Comparator) -> Comparator:
     return compare
 
 
-def listed(key: Callable[[Mapping[str, Any]], str], one: Comparator) -> Comparator:
-    """Make the comparator of an array of documents in any order, which ``key`` names."""
+def listed(key: Callable[[Mapping[str, Any]], Any], one: Comparator) -> Comparator:
+    """Make the comparator of an array of documents in any order, which ``key`` names: by a text, or by several."""
 
     def compare(sight: Sight, expected: Any, seen: Any, pointer: str) -> Difference | None:
         mine, theirs = {key(doc): doc for doc in expected}, {key(doc): doc for doc in seen}

@@ -10,10 +10,9 @@ followed`` stands in ``by``: the model takes the target's choice where two answe
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
 
 from conformance.machine.comparison import (
     Comparator,
@@ -177,11 +176,6 @@ def _table(of: str, **inner: Comparator) -> Mapping[str, Comparator]:
     return {**{row.member: row.how for row in FREEDOM if row.of in (of, EVERY) and row.how is not None}, **inner}
 
 
-def _key(*members: str) -> Callable[[Mapping[str, Any]], str]:
-    # As JSON: two names must not be one when they are joined.
-    return lambda doc: json.dumps([doc[member] for member in members], ensure_ascii=False)
-
-
 SPACE = document(_table("space"))
 SUBJECT = document(_table("subject"))
 GRANT = document(_table("grant"))
@@ -205,13 +199,13 @@ ITEMS: Mapping[str, tuple[str, Comparator]] = {
 
 # Each type of item of an export with what names it.
 TRAVELS: Mapping[str, Comparator] = {
-    "subject": listed(_key("subject_id"), SUBJECT),
-    "context_fence": listed(_key("context_id"), document({})),
-    "record": listed(_key("record_id"), RECORD),
-    "candidate": listed(_key("candidate_id"), CANDIDATE),
-    "profile": listed(_key("subject_id", "kind"), PROFILE),
-    "reflection": listed(_key("reflection_id"), TRAVELLING),
-    "receipt": listed(_key("receipt_id"), RECEIPT),
+    "subject": listed(itemgetter("subject_id"), SUBJECT),
+    "context_fence": listed(itemgetter("context_id"), document({})),
+    "record": listed(itemgetter("record_id"), RECORD),
+    "candidate": listed(itemgetter("candidate_id"), CANDIDATE),
+    "profile": listed(itemgetter("subject_id", "kind"), PROFILE),
+    "reflection": listed(itemgetter("reflection_id"), TRAVELLING),
+    "receipt": listed(itemgetter("receipt_id"), RECEIPT),
 }
 
 _MUTATION = document({"receipt": RECEIPT})
@@ -222,7 +216,7 @@ ANSWERS: Mapping[str, Comparator] = {
     "memory.subjects.get": document({"subject": SUBJECT}),
     "memory.candidates.get": document({"candidate": CANDIDATE}),
     "memory.records.get": document({"record": RECORD}),
-    "memory.profile.get": document(_table("profile.get", documents=listed(_key("subject_id", "kind"), PROFILE))),
+    "memory.profile.get": document(_table("profile.get", documents=listed(itemgetter("subject_id", "kind"), PROFILE))),
     "memory.receipts.get": document({"receipt": RECEIPT}),
     "memory.reflections.state": document(_table("reflections.state")),
     "memory.exports.get": document({}),

@@ -83,7 +83,8 @@ def step(
     try:
         return mutated(turn, request, holds=holds) if turn.op.mutation else (state, read(turn, request))
     except Refusal as refusal:
-        return state, refusal
+        # Its traceback would hold all frames up to the program's first, and what they hold, until garbage is collected.
+        return state, refusal.with_traceback(None)
 
 
 def space_of(turn: Turn, request: Doc) -> Space:
