@@ -59,10 +59,12 @@ def _told(seen: Reply) -> str:
 
 def _caller(space: Space, caller: str) -> str:
     grants = space.grants.of(caller)
-    active = [grant for grant in grants if grant["state"] == "active"]
-    if any(grant["issuer_id"] == caller for grant in active):
+    if not grants:
+        return "none"
+    issuers = [grant["issuer_id"] for grant in grants if grant["state"] == "active"]
+    if caller in issuers:
         return "root"
-    return f"{min(len(active), 2)}g" if active else "ended" if grants else "none"
+    return f"{min(len(issuers), 2)}g" if issuers else "ended"
 
 
 def _space(space: Space) -> str:
@@ -82,15 +84,16 @@ def _object(space: Space, request: Doc) -> str:
         born = "reviewed" if record["provenance"]["source"] == "review" else "written"
         return "tombstone" if "tombstone" in record else f"{born}{min(record['revision'], 3)}"
     for member, table in (("candidate_id", space.candidates), ("grant_id", space.grants), ("import_id", space.imports)):
-        found = table.get(request.get(member, ""))
-        if found is not None:
+        if member in request and (found := table.get(request[member])) is not None:
             return str(found["state"])
     subject = space.subjects.get(_subject(request))
     return "-" if subject is None else str(subject["state"])
 
 
 def _subject(request: Doc) -> str:
-    for place in (request, *(request.get(name) or {} for name in ("scope", "selection", "target"))):
-        if "subject_id" in place:
-            return str(place["subject_id"])
+    if "subject_id" in request:
+        return str(request["subject_id"])
+    for name in ("scope", "selection", "target"):
+        if name in request and "subject_id" in request[name]:
+            return str(request[name]["subject_id"])
     return ""

@@ -175,10 +175,10 @@ def document(table: Table) -> Comparator:
             name = min(expected.keys() ^ seen.keys())
             return Difference(f"{pointer}/{name}", expected.get(name), seen.get(name))
         for name, value in expected.items():
-            how, other = table.get(name), seen[name]
-            if how is None and value.__class__ is str and value == other:
-                continue  # most members are such
-            found = (how or exact)(sight, value, other, f"{pointer}/{name}")
+            how, other = table.get(name, exact), seen[name]
+            if how is free or (value.__class__ is str and value == other and how is not paired_digest):
+                continue  # most members are such, and a pointer to each would take as long as all else
+            found = how(sight, value, other, f"{pointer}/{name}")
             if found is not None:
                 return found
         return None
