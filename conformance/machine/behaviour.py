@@ -91,9 +91,7 @@ def _object(space: Space, request: Doc) -> str:
 
 
 def _subject(request: Doc) -> str:
-    if "subject_id" in request:
-        return str(request["subject_id"])
-    for name in ("scope", "selection", "target"):
-        if name in request and "subject_id" in request[name]:
-            return str(request[name]["subject_id"])
+    for place in (request, request.get("scope"), request.get("selection"), request.get("target")):
+        if place and "subject_id" in place:
+            return str(place["subject_id"])
     return ""

@@ -12,6 +12,8 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from conformance.oracle.contents import carried
+from conformance.oracle.state import Doc
 from conformance.wire.bundle import instant
 from conformance.wire.canonical import canonical, same
 
@@ -41,13 +43,10 @@ class Sight:
     namespaces: set[str] = field(default_factory=set)
     texts: set[str] = field(default_factory=set)
 
-    def hear(self, request: Mapping[str, Any]) -> None:
+    def hear(self, request: Doc) -> None:
         """Take note of what a request brings that must not turn up elsewhere."""
         self.namespaces.update(request.get("extensions", ()))
-        decision = request.get("decision", {})
-        contents = [request.get("content"), decision.get("content_override")]
-        contents += [fragment["content"] for fragment in decision.get("fragments", ())]
-        self.texts.update(content["text"] for content in contents if content and len(content["text"]) >= TELLING_LENGTH)
+        self.texts.update(content["text"] for content in carried(request) if len(content["text"]) >= TELLING_LENGTH)
 
 
 TELLING_LENGTH = 8
