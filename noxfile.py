@@ -114,7 +114,7 @@ def parallel(session: nox.Session) -> None:
 
 @nox.session
 def beside(session: nox.Session) -> None:
-    """Look for 40 seeded faults over HTTP with quick, with fuzz and with schemathesis (up to two hours)."""
+    """Look for 40 seeded faults over HTTP with quick, with fuzz and with schemathesis (some 80 minutes)."""
     session.install("-e", ".[dev]")
     session.run("python", "-m", "tests.benchmarks.beside", *session.posargs)
 

@@ -1,10 +1,11 @@
 """Us beside schemathesis, over HTTP: which of the seeded faults does each find, and for how much; writes ``beside.md``.
 
-    python -m tests.benchmarks.beside [--faults 40] [--budget 60] [--to FILE]
+    python -m tests.benchmarks.beside [--faults 40] [--budget 150] [-n 2] [--to FILE]
 
 Each fault is served over HTTP by ``memory-conformance serve``, and three seekers get the same budget of processor seconds (their
 own and the server's): ``run --profile quick``, ``fuzz``, and schemathesis with all its phases and checks on the derived OpenAPI
-document. A seeker stops at its first find. What a seeker says of the right provider too counts for nothing, and is told.
+document. A seeker stops at its first find. What a seeker says of the right provider too counts for nothing, and is told. The
+budget lets ``quick`` come to its end over HTTP. ``-n`` faults are looked for at a time, as what counts is processor time.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -234,26 +237,33 @@ def usual(place: Path, budget: float) -> dict[str, Pairs]:
     return {"quick": frozenset(), "fuzz": frozenset(ours), "schemathesis": theirs}
 
 
+def looked_for(known: dict[str, Pairs], budget: float, fault: str) -> dict[str, Find]:
+    """Let each seeker look for a fault, each in a provider and a directory of its own."""
+    row: dict[str, Find] = {}
+    for seeker in SEEKERS:
+        with TemporaryDirectory() as made, served(f"python:tests.faults:{fault}", Path(made)) as at:
+            find = row[seeker] = seek(seeker, at, Path(made), budget, known[seeker])
+        print(f"{fault:48}{seeker:14}{find.seconds:7.1f} s  {find.what or 'missed'}", flush=True)  # noqa: T201
+    return row
+
+
 def main() -> int:
     """Measure and write; exit with 1 where schemathesis finds what we do not."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--faults", type=int, default=40)
-    parser.add_argument("--budget", type=float, default=60.0)
+    parser.add_argument("--budget", type=float, default=150.0)
+    parser.add_argument("-n", dest="at_once", type=int, default=2)
     parser.add_argument("--to", type=Path, default=RESULTS)
     options = parser.parse_args()
-    chosen = FAULTS[:: max(1, len(FAULTS) // options.faults)][: options.faults]
-    rows: dict[str, dict[str, Find]] = {}
+    chosen = [fault.name for fault in FAULTS[:: max(1, len(FAULTS) // options.faults)][: options.faults]]
     with TemporaryDirectory() as made:
-        place = Path(made)
-        known = usual(place, options.budget)
-        for seeker, pairs in known.items():
-            print(f"{seeker} says of the right provider: {sorted(pairs) or 'nothing'}", flush=True)  # noqa: T201
-        for fault in chosen:
-            rows[fault.name] = {}
-            for seeker in SEEKERS:
-                with served(f"python:tests.faults:{fault.name}", place) as at:
-                    find = rows[fault.name][seeker] = seek(seeker, at, place, options.budget, known[seeker])
-                print(f"{fault.name:48}{seeker:14}{find.seconds:7.1f} s  {find.what or 'missed'}", flush=True)  # noqa: T201
+        known = usual(Path(made), options.budget)
+    for seeker, pairs in known.items():
+        print(f"{seeker} says of the right provider: {sorted(pairs) or 'nothing'}", flush=True)  # noqa: T201
+    rows: dict[str, dict[str, Find]] = {}
+    with ThreadPoolExecutor(options.at_once) as pool:
+        for name, row in zip(chosen, pool.map(partial(looked_for, known, options.budget), chosen), strict=True):
+            rows[name] = row
             options.to.write_text("\n".join(page(rows, options.budget)) + "\n", "utf-8")
     ours = [name for name, row in rows.items() if row["schemathesis"].what and not (row["quick"].what or row["fuzz"].what)]
     print(f"found by schemathesis alone: {', '.join(ours) or 'none'}")  # noqa: T201
