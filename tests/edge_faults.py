@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
+from typing import Any
 
 import uvicorn
 from starlette.requests import Request
@@ -22,6 +23,16 @@ from conformance.wire import bundle
 
 TOKEN = "a token of these tests"
 FAILURE = "failed with status 500"
+
+
+class Cut(Response):
+    """Ends the connection, without an answer."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cycle: Any = getattr(send, "__self__")  # noqa: B009 - ASGI has no word for it; uvicorn's own object has
+        cycle.transport.abort()
+
+
 FAILED = PlainTextResponse("Internal Server Error", 500)
 TRACE = 'Traceback (most recent call last):\n  File "server.py", line 12, in handle\nValueError: x'
 NODE = "TypeError: x is undefined\n    at handle (/srv/app.js:12:7)"
@@ -83,6 +94,9 @@ FRONTS: Mapping[str, tuple[Front, str, str]] = MappingProxyType(
         "shows_a_trace_for_a_member": (
             lambda _, body: PlainTextResponse(TRACE, 400) if isinstance(_member(body, "space_id"), int) else None,
             "generated", "shows a stack trace",
+        ),
+        "ends_without_an_answer": (
+            lambda _, body: Cut() if _member(body, "extensions") else None, "generated", "without an answer",
         ),
     }
 )  # fmt: skip

@@ -34,6 +34,7 @@ if __name__ == "__main__":
     sys.exit({function}(sys.argv[1:]))
 """
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+INSTANCE = re.compile(r'"instance": "[^"]*"')
 Result = dict[str, Any]
 
 
@@ -73,9 +74,10 @@ def ran(target: str, *arguments: str, hash_seed: int = 0, backwards: bool = Fals
 
 def timeless(result: Result) -> Result:
     """Leave out times, and what names the instance. What times were sent is in the digests of requests."""
-    facts = {name: value for name, value in result["facts"].items() if name not in {"started", "instance"}}
+    facts = {name: value for name, value in result["facts"].items() if name != "started"}
     told = [{**rule, "checks": [{**check, "seconds": 0} for check in rule["checks"]]} for rule in result["rules"]]
-    plain: Result = json.loads(TIME.sub("<time>", json.dumps({**result, "seconds": 0, "facts": facts, "rules": told})))
+    text = TIME.sub("<time>", json.dumps({**result, "seconds": 0, "facts": facts, "rules": told}))
+    plain: Result = json.loads(INSTANCE.sub('"instance": "<instance>"', text))
     return plain
 
 

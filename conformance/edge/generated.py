@@ -49,7 +49,7 @@ def exchanges(
             for line in lines:
                 for kind, event in json.loads(line).items():
                     if kind == "ScenarioFinished":
-                        yield from _recorded(edge, event["recorder"]["interactions"].values())
+                        yield from _recorded(edge, event["recorder"].get("interactions", {}).values())
 
 
 def _run(
@@ -91,7 +91,7 @@ def _narrowed(document: dict[str, Any], requests: Mapping[str, Any]) -> dict[str
 
 def _recorded(edge: Edge, interactions: Any) -> Iterator[tuple[Asked, Came]]:
     for one in interactions:
-        asked, came = one["request"], one["response"]
+        asked, came = one["request"], one.get("response")  # the report leaves out what is empty, here and in the recorder
         headers = [(name.encode(), value.encode()) for name, values in asked["headers"].items() for value in values]
         yield (
             Asked(

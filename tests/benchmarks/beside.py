@@ -173,7 +173,7 @@ class Complaints:
         return frozenset(self.found)
 
     def _take(self, recorder: dict[str, Any]) -> None:
-        failed = (check for checks in recorder["checks"].values() for check in checks if check["status"] == "failure")
+        failed = (check for checks in recorder.get("checks", {}).values() for check in checks if check["status"] == "failure")
         self.found.update((str(check["name"]), str(recorder["label"])) for check in failed)
 
 
