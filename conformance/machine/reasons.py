@@ -45,10 +45,11 @@ def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env
         if not isinstance(reply, Refusal):
             return found
         refusal = reply
-        if open_to is None and refusal.symbol in LACKING:
+        lacks_first = open_to is None and refusal.symbol in LACKING
+        if lacks_first:
             open_to = _open_to(model, present)
-            found.setdefault(refusal.symbol, refusal)
-        if (open_to is None or refusal.symbol in open_to) and not (hidden and _of_the_object(model, refusal)):
+        told = open_to is None or refusal.symbol in open_to
+        if lacks_first or (told and not (hidden and _of_the_object(model, refusal))):
             found.setdefault(refusal.symbol, refusal)
     return found
 
