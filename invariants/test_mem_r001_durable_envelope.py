@@ -89,18 +89,52 @@ DECISIONS: tuple[Mapping[str, Any], ...] = (
 )
 
 
+EXTENSIONS: Mapping[str, Any] = {"acme": {"a": [None, {}]}}
+FAR = "9000-01-01T00:00:00.000000000001Z"
+RICH = {
+    "text": "a",
+    "structured": {"b": [None, {}], "c": 1.5},
+    "cognition": [
+        {
+            "view": "recorded_at",
+            "dimension": "belief",
+            "value": "a",
+            "attribution": {"holder_id": "h", "asserted_by": "b"},
+            "basis": {"kind": "stated", "refs": ["r", "r"]},
+            "time": {"recorded_at": "2026-01-01T00:00:00.000Z", "occurred_at": "2025-12-31T23:59:59.9999999Z"},
+        }
+    ],
+}
+
+
 def _furnish(world: World) -> None:
-    """Make a space with something in every state."""
+    """Make a space with something in every state, every optional member among them."""
     root = world.root
     for decision in DECISIONS:
-        root.do("candidates.review", candidate_id=root.capture(), expected_revision=1, decision=decision)
+        candidate_id = root.capture(source_context_id="s", extensions=EXTENSIONS)
+        root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision, extensions=EXTENSIONS)
     scenes.dismiss(world, root.capture(source_context_id="s"))
-    root.capture()
-    root.do("records.delete", record_id=root.create(), expected_revision=1)
-    root.create(scope=world.scope(context=None), source_context_id="s")
+    root.capture(kind="note", source_context_id="s", extensions=EXTENSIONS)
+    root.do("records.delete", record_id=root.create(source_context_id="s", extensions=EXTENSIONS), expected_revision=1)
+    root.create(scope=world.scope(context=None), source_context_id="s", content=RICH, extensions=EXTENSIONS)
+    root.ensure(world.name("s"), kind="person:adult", extensions=EXTENSIONS)
+    root.do("grants.grant", **scenes.plain_request(world, "grants.grant"), expires_at=FAR, extensions=EXTENSIONS)
     root.do("grants.revoke", grant_id=made(root.do("grants.grant", **scenes.plain_request(world, "grants.grant")), "grant"))
     scenes.complete_profile(world, world.scope()["subject_id"])
-    root.do("profile.update", **scenes.plain_request(world, "profile.update"))
+    root.do("profile.update", **scenes.plain_request(world, "profile.update"), extensions=EXTENSIONS)
+    context = {"type": "context", "context_id": world.name("elsewhere")}
+    root.do("subjects.fence", target=context, action="fence")
+
+
+@pytest.mark.needs(controls=["restart"])
+def test_every_object_outlives_a_restart(bench: Bench) -> None:
+    """Durable objects are durable: after a restart each is what it was, in every state and with every member."""
+    world = bench.world()
+    _furnish(world)
+    if bench.declares(Flag.REFLECTION):
+        scenes.reflect(world, world.scope())
+    with world.unchanged("an object is not what it was before the restart"):
+        bench.levers.restart()
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER])

@@ -6,6 +6,7 @@ Request extensions go to the object that the request creates, never to a receipt
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import all_made, made
+from conformance.exchange import Call
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
 from strategies.identifiers import extension_maps
@@ -48,6 +50,14 @@ def _one(listed: list[Mapping[str, Any]], member: str, wanted: str) -> Mapping[s
     return next((found for found in listed if found[member] == wanted), {})
 
 
+FRAGMENTS = {"action": "fragment", "fragments": [{"content": {"text": "b"}}, {"content": {"text": "c"}}]}
+CONSUMING: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("candidates.review", {"decision": {"action": "promote"}}),
+    ("candidates.review", {"decision": FRAGMENTS}),
+    ("candidates.review", {"decision": {"action": "discard"}}),
+    ("candidates.dismiss", {}),
+)
+
 # -- what carries extensions: each makes an object with them, sends later requests about it, and gives what is read
 
 
@@ -65,18 +75,17 @@ def _record(world: World, given_: Extensions) -> Iterator[Found]:
 
 
 def _candidate(world: World, given_: Extensions) -> Iterator[Found]:
-    candidate_id = world.root.capture(extensions=given_)
-    yield "candidates.get", world.root.candidate(candidate_id)
-    decision = {"action": "promote"}
-    world.root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision, extensions=LATER)
-    yield "candidates.get after a review", world.root.candidate(candidate_id)
-    yield "candidates.list", _one(world.root.all("candidates.list", **everywhere(world)), "candidate_id", candidate_id)
+    for stem, members in CONSUMING:
+        candidate_id = world.root.capture(extensions=given_)
+        yield "candidates.get", world.root.candidate(candidate_id)
+        world.root.do(stem, candidate_id=candidate_id, expected_revision=1, **members, extensions=LATER)
+        yield f"candidates.get after {stem} {members}", world.root.candidate(candidate_id)
+        yield "candidates.list", _one(world.root.all("candidates.list", **everywhere(world)), "candidate_id", candidate_id)
 
 
 def _reviewed(world: World, given_: Extensions) -> Iterator[Found]:
     candidate_id = world.root.capture(extensions=LATER)
-    decision = {"action": "fragment", "fragments": [{"content": {"text": "b"}}, {"content": {"text": "c"}}]}
-    review = {"candidate_id": candidate_id, "expected_revision": 1, "decision": decision}
+    review = {"candidate_id": candidate_id, "expected_revision": 1, "decision": FRAGMENTS}
     for record_id in all_made(world.root.do("candidates.review", **review, extensions=given_), "record"):
         yield from records(world, record_id)
 
@@ -158,6 +167,37 @@ def test_any_extensions_come_back(bench: Bench, data: st.DataObject, hostile: bo
     what = data.draw(st.sampled_from([what for what, (flag, _) in CARRIERS.items() if bench.declares(flag)]), "model")
     given_ = data.draw(extension_maps(hostile), "extensions")
     _come_back(bench, what, {namespace: value for namespace, value in given_.items() if namespace not in LATER})
+
+
+Path = tuple[str, ...]
+
+
+def _extended(found: Any, path: Path = ()) -> Iterator[tuple[Path, Extensions]]:
+    """Walk the durable objects of a snapshot: where each stands, and its extensions."""
+    if isinstance(found, Mapping) and isinstance(found.get("extensions"), Mapping):
+        yield path, found["extensions"]
+    elif isinstance(found, Mapping):
+        for name, inner in found.items():
+            yield from _extended(inner, (*path, name))
+
+
+def _leaves_no_mark(world: World, call: Call) -> None:
+    """Expect a request's extensions on nothing that was there before it."""
+    before = {path for path, _ in _extended(world.snapshot())}
+    world.root.accepted(replace(call, payload={**call.payload, "extensions": LATER}))
+    for path, extensions in _extended(world.snapshot()):
+        marked = path in before and LATER.keys() & extensions.keys()
+        world.expect(not marked, f"{call.op}: {'/'.join(path)} took extensions of a later request", seen=extensions)
+
+
+def test_no_request_marks_what_was_there_before_it(bench: Bench) -> None:
+    """Later requests do not change the extensions of an object: of none that is there, the space itself included."""
+    for world, _, call in scenes.each(bench, lambda operation: operation.mutation):
+        _leaves_no_mark(world, call)
+    world = bench.world()
+    for action in ("fence", "unfence"):
+        context = {"type": "context", "context_id": world.name("c1")}
+        _leaves_no_mark(world, world.root.call("subjects.fence", target=context, action=action))
 
 
 # -- what else stands beside the known members

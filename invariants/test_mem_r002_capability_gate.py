@@ -127,6 +127,15 @@ def test_gate_stands_before_every_handler(bench: Bench) -> None:
         alike = replace(call, flags=_names_like(bench.bundle.flag(operation.flag)))
         attempts = [_session(world.root, *others, call=call), _session(world.root, call=call), alike]
         scenes.stopped(world, call, attempts, Code.FLAG_NOT_NEGOTIATED)
+        if operation.mutation:
+            _replays_are_gated(world, scenes.other_payload(call), attempts)
+
+
+def _replays_are_gated(world: World, answered: Call, attempts: list[Call]) -> None:
+    """Expect the repeat of a request that was accepted to meet the gate too: it stands before replays (section 6)."""
+    with world.unchanged():
+        for attempt in attempts:
+            world.root.must_refuse(replace(attempt, payload=answered.payload), Code.FLAG_NOT_NEGOTIATED)
 
 
 @given(data=st.data(), flags=st.sets(st.sampled_from(Flag)))

@@ -6,7 +6,7 @@ here send what careless providers choke on, and see that the provider is still t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from conformance import scenes
 from conformance.bench import Bench
+from conformance.caller import all_made
 from conformance.exchange import Call
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
@@ -162,6 +163,12 @@ def test_a_request_of_nearly_a_mebibyte_is_taken(bench: Bench) -> None:
     _lives(world)
 
 
+def test_every_operation_takes_nearly_a_mebibyte(bench: Bench) -> None:
+    """A request of up to 1 MiB is taken, whichever the operation is: what is not content is not measured."""
+    for world, _, call in scenes.each(bench):
+        world.root.accepted(_with_extension(call, "a" * ENCODED_BYTES))
+
+
 # -- names and values that code chokes on
 
 
@@ -210,17 +217,41 @@ def test_hard_texts_are_texts_like_others(bench: Bench) -> None:
     world = bench.world()
     selection = scenes.selection(world.scope())
     contents: dict[str, Any] = {}
-    for text in (*HARD_TEXTS, *HOSTILE_NAMES):
-        entry = {**ENTRY, "value": text or "a"}
-        content = {"text": text, "structured": {text: [text]}, "cognition": [entry]}
+    for number, text in enumerate((*HARD_TEXTS, *HOSTILE_NAMES), start=1):
+        profile = {"text": text, "structured": {text: [text]}}
+        content = {**profile, "cognition": [{**ENTRY, "value": text or "a"}]}
         contents[world.root.create(content=content)] = content
+        contents[_updated(world, content)] = content
+        contents.update(dict.fromkeys(_reviewed(world, content), content))
         candidate = world.root.candidate(world.root.capture(content=content))
         world.same(content, candidate["content"], "a captured content of hard texts")
+        _keeps_a_profile(world, f"kind{number}", profile)
     listed = world.root.all("records.list", selection=selection)
     recalled = world.root.do("recall", selection=selection, budget={"max_records": len(contents)})["records"]
     for records in (listed, recalled, [world.root.read(record_id) for record_id in contents]):
         world.same(contents, {record["record_id"]: record["content"] for record in records}, "contents of hard texts")
     _lives(world)
+
+
+def _updated(world: World, content: Mapping[str, Any]) -> str:
+    record_id: str = world.root.create()
+    world.root.do("records.update", record_id=record_id, expected_revision=1, content=content)
+    return record_id
+
+
+def _reviewed(world: World, content: Mapping[str, Any]) -> Iterator[str]:
+    """Give the records that a content becomes by an override and by fragments."""
+    fragments = {"action": "fragment", "fragments": [{"content": content}, {"content": content}]}
+    for decision in ({"action": "promote", "content_override": content}, fragments):
+        review = {"candidate_id": world.root.capture(), "expected_revision": 1, "decision": decision}
+        yield from all_made(world.root.do("candidates.review", **review), "record")
+
+
+def _keeps_a_profile(world: World, kind: str, content: Mapping[str, Any]) -> None:
+    subject_id = world.scope()["subject_id"]
+    world.root.do("profile.update", subject_id=subject_id, kind=kind, content=content, expected_revision=None)
+    [document] = world.root.do("profile.get", subject_id=subject_id, kinds=[kind])["documents"]
+    world.same(content, document["content"], "a profile of hard texts")
 
 
 ENTRY = {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance import scenes
+from conformance import scenes, snapshot
 from conformance.bench import Bench
 from conformance.exchange import Call
 from conformance.wire.vocabulary import Code
@@ -125,6 +125,22 @@ def _writes_in_context(world: World, subject: str) -> dict[str, Call]:
         "out to shared": _move(world, scope, shared),
         "in from shared": _move(world, shared, scope),
     }
+
+
+def test_every_caller_is_told_of_every_fenced_context(bench: Bench) -> None:
+    """Which contexts are fenced is a fact of the space: whoever sees the space sees them all, and all else of it."""
+    world = bench.world()
+    world.root.ensure(world.name("u1"))
+    callers = [
+        world.principal("records_read", subject_ids=[world.name("u1")], context_ids=[world.name("c1")]),
+        world.principal("capture", subject_ids=[world.name("u2")], context_ids=[world.name("c8")], shared_access="none"),
+        world.principal("admin"),
+    ]
+    for context in ("c1", "c2"):
+        _fence(world, {"context_id": world.name(context)})
+        for caller in callers:
+            seen = snapshot.space(caller, world.space_id)
+            world.same(scenes.space(world), seen, "the space is told otherwise to a caller of narrower grants")
 
 
 def test_a_fenced_context_refuses_every_write(bench: Bench) -> None:

@@ -1,12 +1,15 @@
 """MEM-R016: the revision of a space counts its space-level changes, and ``updated_at`` is of them (section 3, MemorySpace).
 
-Space-level are freeze, unfreeze, context fences and activations. What happens to the objects in a space leaves it as it is.
+Space-level are freeze, unfreeze, context fences and activations. What happens to the objects in a space leaves it as it is. What
+a revision counts of any object, its ``updated_at`` dates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+import pytest
 
 from conformance import scenes
 from conformance.bench import Bench
@@ -44,6 +47,41 @@ def test_only_what_is_space_level_changes_the_space(bench: Bench) -> None:
             _goes_on(world, before, operation.name)
         else:
             world.same(before, _told(world), f"{operation.name} is no change of the space, and it changed")
+
+
+HOUR = 3600
+Dated = Mapping[tuple[str, ...], tuple[int, str]]
+
+
+def _dated(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], tuple[int, str]]]:
+    """Walk the objects of a snapshot that tell when they were changed: where each stands, its revision and ``updated_at``."""
+    if isinstance(found, Mapping) and "updated_at" in found:
+        yield path, (found["revision"], found["updated_at"])
+    elif isinstance(found, Mapping):
+        for name, inner in found.items():
+            yield from _dated(inner, (*path, name))
+
+
+def _is_dated(world: World, call: Call, advance: Callable[[int], None]) -> None:
+    """Expect each object with another revision after a call to be dated later, and every other one as before."""
+    before: Dated = dict(_dated(world.snapshot()))
+    advance(HOUR)
+    world.root.accepted(call)
+    for path, (revision, updated_at) in _dated(world.snapshot()):
+        known, then = before.get(path, (revision, updated_at))
+        later = instant(then) < instant(updated_at)
+        world.same(revision != known, later, f"{call.op}: {'/'.join(path)} is dated later than an hour ago")
+
+
+@pytest.mark.needs(controls=["clock"])
+def test_a_change_is_dated_when_it_is_made(bench: Bench) -> None:
+    """An accepted change moves ``updated_at`` of what it changes, as it moves the revision, and that of nothing else."""
+    for world, _, call in scenes.each(bench, lambda operation: operation.mutation):
+        _is_dated(world, call, bench.levers.advance)
+    world = bench.world()
+    profile = {"subject_id": world.scope()["subject_id"], "kind": "preferences", "content": {"text": "a"}}
+    for expected in (None, 1):
+        _is_dated(world, world.root.call("profile.update", **profile, expected_revision=expected), bench.levers.advance)
 
 
 def test_context_fences_are_changes_of_the_space(bench: Bench) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import activation, records, reviews
+from conformance.oracle import Oracle, activation, records, reviews
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Turn
 from tests.seeded import altered
@@ -91,6 +92,63 @@ def _dropping(original: Any) -> Any:
     return received
 
 
+def _marking_the_dismissed(original: Any) -> Any:
+    def dismiss(turn: Turn, space: Space, request: Doc) -> Any:
+        outcome = original(turn, space, request)
+        candidate = outcome.space.candidates.get(request["candidate_id"])
+        marked = {**candidate, "extensions": {**candidate["extensions"], **request.get("extensions", {})}}
+        changed = outcome.space.candidates.change(request["candidate_id"], marked)
+        return outcome._replace(space=outcome.space.having(candidates=changed))
+
+    return dismiss
+
+
+def _marking_the_space(original: Any) -> Any:
+    def freeze(turn: Turn, space: Space, request: Doc) -> Any:
+        outcome = original(turn, space, request)
+        extensions = {**space.facts["extensions"], **request.get("extensions", {})}
+        return outcome._replace(space=altered.facts(outcome.space, extensions=extensions))
+
+    return freeze
+
+
+def _sourceless(candidate: Doc) -> Doc:
+    """Rebuild a candidate that was decided on from the columns that its table has for it."""
+    if candidate["state"] == "pending":
+        return candidate
+    return {**candidate, "provenance": {"captured_by": candidate["provenance"]["captured_by"]}}
+
+
+def _restored(change: Callable[[Space], Space]) -> Patch:
+    """Change each space when the provider starts from what it had kept."""
+
+    def wrap(original: Any) -> Any:
+        def restore(self: Oracle, saved: Doc) -> None:
+            original(self, saved)
+            spaces = self.state.spaces
+            for space_id, space in list(spaces.items()):
+                spaces = spaces.set(space_id, change(space))
+            self.state = self.state._replace(spaces=spaces)
+
+        return restore
+
+    return Patch(Oracle, "restore", wrap)
+
+
+def _without_sources(space: Space) -> Space:
+    kept = space.candidates
+    for candidate in list(kept.all()):
+        kept = kept.change(candidate["candidate_id"], _sourceless(candidate))
+    return space.having(candidates=kept)
+
+
+def _without_profile_extensions(space: Space) -> Space:
+    kept = space.profiles
+    for document in list(kept.all()):
+        kept = kept.change((document["subject_id"], document["kind"]), {**document, "extensions": {}})
+    return space.having(profiles=kept)
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "r001_read_drops_extensions",
@@ -157,6 +215,34 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "records that come by an import lose their extensions",
         patched(Patch(activation, "received", _dropping)),
+        source="ours",
+    ),
+    Fault(
+        "r001_dismissal_marks_the_candidate",
+        RULE,
+        "a dismissal puts its extensions on the candidate",
+        patched(altered.step("candidates.dismiss", _marking_the_dismissed)),
+        source="ours",
+    ),
+    Fault(
+        "r001_freeze_marks_the_space",
+        RULE,
+        "freezing a space puts the extensions of its request on it",
+        patched(altered.step("spaces.freeze", _marking_the_space)),
+        source="ours",
+    ),
+    Fault(
+        "r001_restart_loses_sources_of_the_decided",
+        RULE,
+        "a restart loses the source context of candidates that were decided on",
+        patched(_restored(_without_sources)),
+        source="ours",
+    ),
+    Fault(
+        "r001_restart_loses_profile_extensions",
+        RULE,
+        "a restart loses the extensions of profiles",
+        patched(_restored(_without_profile_extensions)),
         source="ours",
     ),
 )

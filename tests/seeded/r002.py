@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from conformance import dispatch
 from conformance.oracle.state import Doc, Space
@@ -84,6 +86,22 @@ def _one_too_few(_turn: Turn, _space: Space, members: Doc) -> Doc:
     return {**members, "capabilities": [flag for flag in members["capabilities"] if flag != _BUNDLE.flag(Flag.TRANSFER)]}
 
 
+_EXPORTED: WeakKeyDictionary[dispatch.Dispatcher, set[str]] = WeakKeyDictionary()
+
+
+def _replays_first(original: Any) -> Any:
+    """Answer an export that was accepted once before anyone asks what was negotiated."""
+
+    def call(self: dispatch.Dispatcher, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Any:
+        known, asked = _EXPORTED.setdefault(self, set()), json.dumps([credential, op, payload])
+        answer = original(self, credential, [*flags, _BUNDLE.flag(Flag.TRANSFER)] if asked in known else flags, op, payload)
+        if op == "memory.exports.create" and "payload" in answer:
+            known.add(asked)
+        return answer
+
+    return call
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "r002_serves_an_undeclared_flag",
@@ -143,6 +161,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "memory.describe does not tell a flag that is served",
         patched(altered.answer("describe", _one_too_few)),
+        source="ours",
+    ),
+    Fault(
+        "r002_replay_before_the_gate",
+        RULE,
+        "the repeat of an accepted export is answered whatever was negotiated",
+        patched(Patch(dispatch.Dispatcher, "call", _replays_first)),
         source="ours",
     ),
 )

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
 from conformance import dispatch
-from conformance.oracle import receipts, records
+from conformance.oracle import profiles, receipts, records
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Turn
 from conformance.wire.bundle import Bundle, Operation
 from conformance.wire.vocabulary import Code
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, patched
 
 RULE = "MEM-R004"
 RECURSION = 900
 """How deep code goes that calls itself, where nobody counts before: a request that is a little too deep is still refused well."""
+
+HALF_A_MEBIBYTE = 2**19
 
 Repair = Callable[[Bundle, Operation, Any], Any]
 
@@ -146,6 +150,21 @@ def _malformed(*wraps: Any) -> Any:
     return patched(*(Patch(dispatch, "refuse_malformed", wrap) for wrap in wraps))
 
 
+def _small_stages(_turn: Turn, _space: Space, request: Doc) -> None:
+    """Take a stage for no larger than a proxy's default allows."""
+    if len(json.dumps(request)) > HALF_A_MEBIBYTE:
+        raise Refusal(Code.LIMIT_EXCEEDED)
+
+
+def _with_unix_lines(original: Any) -> Any:
+    def written(turn: Turn, request: Doc) -> Doc:
+        content = {**request["content"], "text": request["content"]["text"].replace("\r\n", "\n")}
+        document: Doc = original(turn, {**request, "content": content})
+        return document
+
+    return written
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault("r004_text_taken_for_a_number", RULE, "a number that comes as a text is taken", _malformed(_repairing(_as_numbers))),
     Fault(
@@ -220,6 +239,20 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a text or an extension's name that ends with a newline is taken for one without it",
         _malformed(_repairing(_without_last_newline)),
+        source="ours",
+    ),
+    Fault(
+        "r004_half_a_mebibyte_is_too_much_to_stage",
+        RULE,
+        "a stage of more than half a mebibyte is refused",
+        patched(altered.step("imports.stage", altered.first(_small_stages))),
+        source="ours",
+    ),
+    Fault(
+        "r004_profile_lines_end_otherwise",
+        RULE,
+        "the text of a profile is stored with other ends of lines",
+        patched(Patch(profiles, "written", _with_unix_lines)),
         source="ours",
     ),
 )

@@ -140,6 +140,17 @@ def _kind_alone(original: Any) -> Any:
     return update
 
 
+def _of_the_caller(turn: Turn, space: Space, members: Doc) -> Doc:
+    """List the fenced contexts of each space that the caller's own grants name."""
+    del space
+    listed = []
+    for told in members["spaces"]:
+        grants = turn.state.spaces[told["space_id"]].grants.of(turn.caller)
+        fenced = [one for one in told["fenced_context_ids"] if any(one in grant.get("context_ids", [one]) for grant in grants)]
+        listed.append({**told, "fenced_context_ids": fenced})
+    return {**members, "spaces": listed}
+
+
 FAULTS = (
     Fault("r009_fence_blocks_reads", RULE, "a fenced subject cannot be read by selection",
           patched(Patch(steps, "take", _reads_too))),
@@ -175,5 +186,7 @@ FAULTS = (
           patched(altered.effect("subjects.fence", _moves_the_space)), source="ours"),
     Fault("r009_one_unfence_opens_all", RULE, "unfencing one context unfences all",
           patched(altered.effect("subjects.fence", _spends_the_fence)), source="ours"),
+    Fault("r009_fences_told_by_grant", RULE, "a caller is told of the fenced contexts that its grants name alone",
+          patched(altered.answer("spaces.list", _of_the_caller)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
-from conformance.oracle import candidates, fences, jobs, records, revisions, spaces, subjects
+from conformance.oracle import activation, candidates, fences, jobs, records, revisions, spaces, subjects
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -157,6 +158,34 @@ def _stamping(turn: Turn, _before: Space, after: Space) -> Space:
     return after._replace(facts={**after.facts, "updated_at": turn.now})
 
 
+def _undated_space(_turn: Turn, before: Space, after: Space) -> Space:
+    return after._replace(facts={**after.facts, "updated_at": before.facts["updated_at"]})
+
+
+def _kept_date(original: Any) -> Any:
+    return lambda turn, space, bundle: {**original(turn, space, bundle), "updated_at": space.facts["updated_at"]}
+
+
+def _undated(table: str, key: Callable[[Doc], Any]) -> Any:
+    """Change an object of a table and leave its date."""
+
+    def wrap(original: Any) -> Any:
+        def changed(turn: Turn, space: Space, request: Doc) -> Outcome:
+            outcome: Outcome = original(turn, space, request)
+            before, after = getattr(space, table).get(key(request)), getattr(outcome.space, table)
+            if before is None:
+                return outcome
+            kept = {**after.get(key(request)), "updated_at": before["updated_at"]}
+            return outcome._replace(space=outcome.space.having(**{table: after.change(key(request), kept)}))
+
+        return changed
+
+    return wrap
+
+
+RECORD_UNDATED = _undated("records", itemgetter("record_id"))
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("accepts_ahead", "a revision ahead of the stored one commits", _tolerant(_ahead)),
     _fault("accepts_stale", "any earlier revision commits", _tolerant(_stale)),
@@ -197,5 +226,29 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "grants_touch_the_space", "a new grant moves updated_at of its space",
         altered.effect("grants.grant", _stamping), source="ours",
+    ),
+    _fault(
+        "unfreezing_has_no_date", "unfreezing a space leaves its updated_at",
+        altered.effect("spaces.unfreeze", _undated_space), source="ours",
+    ),
+    _fault(
+        "activation_has_no_date", "an activation leaves updated_at of its space",
+        Patch(activation, "facts", _kept_date), source="ours",
+    ),
+    _fault(
+        "deletion_has_no_date", "a deletion leaves updated_at of its record",
+        altered.step("records.delete", RECORD_UNDATED), source="ours",
+    ),
+    _fault(
+        "promotion_has_no_date", "a promotion leaves updated_at of its record",
+        altered.step("records.promote", RECORD_UNDATED), source="ours",
+    ),
+    _fault(
+        "fence_has_no_date", "fencing a subject leaves its updated_at",
+        altered.step("subjects.fence", _undated("subjects", lambda request: request["target"].get("subject_id"))), source="ours",
+    ),
+    _fault(
+        "profile_keeps_its_first_date", "a profile that is written again keeps its updated_at",
+        altered.step("profile.update", _undated("profiles", itemgetter("subject_id", "kind"))), source="ours",
     ),
 )  # fmt: skip
