@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance import scenes
+from conformance import scenes, sealing
 from conformance.bench import Bench
 from conformance.caller import Caller, made
 from conformance.exchange import Call
@@ -206,6 +206,53 @@ def test_a_pending_reflection_does_not_exist_yet(bench: Bench) -> None:
         world.same([], world.root.all("reflections.list", selection=selection), "the reflections while one is pending")
     listed = [found["reflection_id"] for found in world.root.all("reflections.list", selection=selection)]
     world.same([reflection_id], listed, "the reflections after the pending one settled")
+
+
+def _changed(world: World, record_id: str) -> None:
+    """Change everything that an export or a reflection is made of."""
+    root, subject_id = world.root, world.scope()["subject_id"]
+    root.do("records.update", record_id=record_id, expected_revision=1, content={"text": "later"})
+    root.create()
+    root.capture()
+    root.ensure(world.name("later"))
+    root.do("profile.update", subject_id=subject_id, kind="later", content={"text": "a"}, expected_revision=None)
+    root.do("subjects.fence", target={"type": "context", "context_id": world.name("later")}, action="fence")
+
+
+@held_transfer
+def test_a_pending_export_is_of_what_was_there_when_it_was_asked_for(bench: Bench) -> None:
+    """An export pins its basis at the request: what comes between the request and the settling is not in it."""
+    world = bench.world()
+    record_id = world.root.create()
+    world.root.capture()
+    _, before = scenes.fetched(world, scenes.export(world))
+    with hold(bench):
+        export_id = made(_pending(world, _export(world)), "export")
+        _changed(world, record_id)
+    _, pinned = scenes.fetched(world, export_id)
+    then, now = (sealing.carried(_but_receipts(chunks)) for chunks in (before, pinned))
+    world.same(then, now, "memory.exports.create: what an export holds that was pending")
+
+
+def _but_receipts(chunks: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [item for item in sealing.items_of(chunks) if item["type"] != "receipt"]
+
+
+@held_reflection
+def test_a_pending_reflection_is_of_what_was_there_when_it_was_asked_for(bench: Bench) -> None:
+    """A generation pins its basis at the request: what comes between is not in it, and makes it stale."""
+    world = bench.world()
+    record_id = world.root.create()
+    call = _generate(world)
+    with hold(bench):
+        _pending(world, call)
+        _changed(world, record_id)
+    [reflection] = world.root.all("reflections.list", selection=call.payload["selection"])
+    records = {record["record_id"]: record["revision"] for record in reflection["basis"]["records"]}
+    world.same(1, records.get(record_id), "the revision of a record in the basis of a reflection that was pending")
+    kinds = [profile["kind"] for profile in reflection["basis"]["profiles"]]
+    world.expect("later" not in kinds, "a profile that came later is in the basis of a reflection", seen=kinds)
+    world.same(True, reflection["stale"], "stale, of a reflection whose basis changed while it was pending")
 
 
 @held

@@ -66,6 +66,35 @@ def test_contexts_that_begin_alike_are_apart(bench: Bench) -> None:
             reader.denied("records.list", selection=_contexts(subject_id, name, other))
 
 
+SELECTING: Mapping[str, Members] = {
+    "records.list": {},
+    "recall": {"budget": {"max_records": 1}},
+    "candidates.list": {},
+    "reflections.state": {},
+    "reflections.list": {},
+    "reflections.generate": {},
+}
+"""The operations with a selection, and what else each wants."""
+
+
+def test_one_context_that_is_not_covered_rejects_the_whole(bench: Bench) -> None:
+    """Naming a context that the caller does not cover rejects the whole request, wherever it stands among the others."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    scenes.complete_profile(world, subject_id)
+    covered = [world.name(f"c{number}") for number in range(1, 5)]
+    world.root.create(scope={"subject_id": subject_id, "context_id": covered[0]})
+    needs = ("records_read", "recall", "review", "reflections_read", "reflections_generate")
+    reader = world.principal(*needs, subject_ids=[subject_id], context_ids=covered, shared_access="read")
+    for row in (row for row in scenes.served(world) if row.stem in SELECTING):
+        members, place = SELECTING[row.stem], {"subject_id": subject_id}
+        for mode in ("contexts", "contexts_and_shared"):
+            for at in range(len(covered) + 1):
+                named = [*covered[:at], world.name("other"), *covered[at:]]
+                reader.denied(row.stem, selection={**place, "mode": mode, "context_ids": named}, **members)
+            reader.do(row.stem, selection={**place, "mode": mode, "context_ids": covered}, **members)
+
+
 def test_subjects_that_begin_alike_are_apart(bench: Bench) -> None:
     """A grant on a subject reaches no other whose name begins alike or fits it as a pattern."""
     world = bench.world()

@@ -13,6 +13,7 @@ from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import Caller, all_made, made
 from conformance.exchange import Call
+from conformance.wire.bundle import instant
 from conformance.wire.canonical import digest
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
@@ -134,6 +135,42 @@ def _given(world: World, call: Call) -> Mapping[str, Any]:
 
 def _lasting(receipt: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in receipt.items() if name not in SETTLED_BY_ITSELF}
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])
+def test_a_receipt_keeps_the_generation_that_it_was_made_in(bench: Bench) -> None:
+    """``authority_generation`` is the one in force when the receipt was made, whatever was activated before it settled."""
+    world = bench.world()
+    activation = world.root.call("imports.activate", **scenes.plain_request(world, "imports.activate"))
+    bench.levers.hold(True)
+    try:
+        firsts = [_given(world, call) for call in (activation, world.root.call("exports.create"))]
+    finally:
+        bench.levers.hold(False)
+    for first in firsts:
+        settled = world.root.settled(first)
+        told = settled["authority_generation"]
+        world.same(first["authority_generation"], told, f"{first['op']}: the authority_generation of its settled receipt")
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold", "clock"])
+@pytest.mark.parametrize("state", ["committed", "failed"])
+def test_a_receipt_is_dated_when_it_settles(bench: Bench, state: str) -> None:
+    """``settled_at`` is when a receipt settled, committed or failed, and not when it was made."""
+    world = bench.world()
+    call = world.root.call("imports.activate", **scenes.plain_request(world, "imports.activate"))
+    bench.levers.hold(True)
+    try:
+        first = _given(world, call if state == "failed" else world.root.call("exports.create"))
+        scenes.unfreeze(world)
+        bench.levers.advance(DAY)
+        later = world.root.read(world.root.create())["created_at"]
+    finally:
+        bench.levers.hold(False)
+    settled = world.root.settled(first)
+    if first["state"] == "pending":
+        world.same(state, settled["state"], f"{first['op']}: the state of a receipt that was held and let go")
+        world.expect(instant(later) <= instant(settled["settled_at"]), f"{first['op']}: settled_at is earlier", seen=settled)
 
 
 # -- free of content

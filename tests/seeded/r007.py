@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import fences, jobs, receipts, spaces, steps
+from conformance.oracle import exports, fences, jobs, receipts, spaces, steps
+from conformance.oracle.policy import chunks
 from conformance.oracle.provider import Oracle
 from conformance.oracle.state import Doc, Space, State
 from conformance.oracle.turn import Outcome, Settled, Turn
@@ -91,6 +92,34 @@ def _without_jobs(original: Any) -> Any:
     return restore
 
 
+def _exported_when_settled(original: Any) -> Any:
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        size = len(job["chunks"][0]["items"]) or 1
+        made = chunks.make_chunks(job["export_id"], turn.choices.pack(list(exports.items(turn, space)), size))
+        computed = ("chunk_count", "counts", "chunk_digests", "digest")
+        facts = {name: value for name, value in job["bundle"].items() if name not in computed}
+        settled: Settled = original(turn, space, {**job, "chunks": made, "bundle": chunks.make_bundle(facts, made)})
+        return settled
+
+    return settle
+
+
+def _reflected_when_settled(original: Any) -> Any:
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        reflection = job["reflection"]
+        now = [{**one, "revision": _revision(space, one["record_id"])} for one in reflection["basis"]["records"]]
+        basis = {**reflection["basis"], "records": now}
+        settled: Settled = original(turn, space, {**job, "reflection": {**reflection, "basis": basis}})
+        return settled
+
+    return settle
+
+
+def _revision(space: Space, record_id: str) -> int:
+    record = space.records.get(record_id)
+    return 1 if record is None else int(record["revision"])
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "r007_counts_settled_receipts",
@@ -140,6 +169,20 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a restart leaves pending receipts pending for ever and counts them no more",
         patched(Patch(Oracle, "restore", _without_jobs)),
+        source="ours",
+    ),
+    Fault(
+        "r007_exports_what_is_there_when_it_settles",
+        RULE,
+        "an export holds what is there when it settles",
+        patched(Patch(jobs.SETTLERS, "memory.exports.create", _exported_when_settled)),
+        source="ours",
+    ),
+    Fault(
+        "r007_reflects_what_is_there_when_it_settles",
+        RULE,
+        "the basis of a reflection holds the revisions of when it settles",
+        patched(Patch(jobs.SETTLERS, "memory.reflections.generate", _reflected_when_settled)),
         source="ours",
     ),
 )

@@ -208,9 +208,15 @@ def _own_and_issued(_original: Any) -> Any:
     return lambda turn, space: [grant for grant in space.grants.all() if turn.caller in (grant["grantee_id"], grant["issuer_id"])]
 
 
+def _first_two(original: Any) -> Any:
+    return lambda wanted: original(wanted)[:2]
+
+
 FAULTS = (
     Fault("r010_ignores_context_ids", RULE, "a grant reaches every context, whichever it lists",
           patched(Patch(authority, "covers_context", always(True)))),
+    Fault("r010_looks_at_two_names", RULE, "of the placements that a selection names the first two are authorised",
+          patched(Patch(selection, "named", _first_two)), source="ours"),
     Fault("r010_ignores_subject_ids_of_profiles", RULE, "a grant on one subject reads the profiles of all",
           patched(during("profile.get", Patch(authority, "covers_subject", always(True))))),
     Fault("r010_ignores_subject_ids_in_recall", RULE, "a grant on one subject recalls the records of all",

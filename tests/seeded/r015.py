@@ -199,10 +199,38 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") 
     return Fault(f"r015_{name}", RULE, sentence, patched(*patches), source)
 
 
+def _generation_of_settling(original: Any) -> Any:
+    def settlement(turn: Turn, receipt: Doc, done: Any) -> Doc:
+        settled: Doc = original(turn, receipt, done)
+        return {**settled, "authority_generation": done.space.facts["authority_generation"]}
+
+    return settlement
+
+
+def _settled_when_made(original: Any) -> Any:
+    def settle(receipt: Doc, *rest: Any) -> Doc:
+        settled: Doc = original(receipt, *rest)
+        return {**settled, "settled_at": receipt["created_at"]}
+
+    return settle
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("f23_summary_in_receipt", "a receipt quotes the text of its request", _made(_with_summary), source="F23"),
     _fault("request_extensions_in_receipt", "the request's extensions go to its receipt", _made(_with_extensions)),
     _fault("override_in_receipt", "the receipt of a review keeps the override", _made(_with_override), source="ours"),
+    _fault(
+        "generation_of_settling", "a receipt tells the generation that it settled in",
+        Patch(jobs, "settlement", _generation_of_settling), source="ours",
+    ),
+    _fault(
+        "failed_when_made", "a receipt that settles failed tells that it settled when it was made",
+        Patch(receipts, "failed", _settled_when_made), source="ours",
+    ),
+    _fault(
+        "committed_when_made", "a receipt that settles committed tells that it settled when it was made",
+        Patch(receipts, "committed", _settled_when_made), source="ours",
+    ),
     _fault("fragments_in_receipt", "the receipt of a review keeps its fragments", _made(_with_fragments), source="ours"),
     _fault(
         "failing_chunk_in_receipt", "a failed receipt shows the chunks that failed",
