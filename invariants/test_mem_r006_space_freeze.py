@@ -64,6 +64,9 @@ def _refuses_every_form(world: World) -> None:
     for decision in decisions:
         captured = world.root.capture(scope=world.scope(context="c3"))
         calls.append(world.root.call("candidates.review", candidate_id=captured, expected_revision=1, decision=decision))
+    kindless = world.root.capture(scope=world.scope(context="c3"), kind=OMIT)
+    decision = {"action": "promote", "kind": "fact"}
+    calls.append(world.root.call("candidates.review", candidate_id=kindless, expected_revision=1, decision=decision))
     record_id = world.root.create(scope=world.scope(context="c3"))
     calls.append(world.root.call("records.update", record_id=record_id, expected_revision=1, kind="fact"))
     scenes.freeze(world)

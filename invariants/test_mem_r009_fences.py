@@ -168,6 +168,16 @@ def test_a_context_is_fenced_for_subjects_to_come(bench: Bench) -> None:
         world.root.do(stem, **members)
 
 
+def _generations(world: World, scope: Scope) -> dict[str, Call]:
+    """Build a generation over a context by each mode of a selection that can mean it."""
+    if not world.has("reflections.generate"):
+        return {}
+    both, all_of_it = {"context_ids": [scope["context_id"]]}, {"subject_id": scope["subject_id"]}
+    modes: Mapping[str, Members] = {"contexts": both, "contexts_and_shared": both, "all_authorized": {}}
+    selections = [{**all_of_it, "mode": mode, **members} for mode, members in modes.items()]
+    return {one["mode"]: world.root.call("reflections.generate", selection=one) for one in selections}
+
+
 def test_a_fenced_context_stops_only_what_is_placed_in_it(bench: Bench) -> None:
     """Profiles, generation, the shared placement, other contexts and a mere source context go on beside a fenced context."""
     world = bench.world()
@@ -178,6 +188,7 @@ def test_a_fenced_context_stops_only_what_is_placed_in_it(bench: Bench) -> None:
     calls["from shared"] = _move(world, shared, elsewhere)
     _fence(world, {"context_id": world.name("c1")})
     _accepted(world, calls)
+    _accepted(world, _generations(world, scope))
     _accepted(world, {**_placed(world, shared), **_placed(world, world.scope("u2", "c8"))})
     for stem in ("capture", "records.create"):
         world.root.do(stem, kind="note", content={"text": "a"}, scope=elsewhere, source_context_id=world.name("c1"))
@@ -191,11 +202,14 @@ def test_each_context_has_its_own_fence(bench: Bench) -> None:
         _fence(world, {"context_id": world.name(name)})
     for scope in alike:
         _write(world, scope, None)
+        _fence(world, {"context_id": scope["context_id"]})
     _fence(world, {"context_id": world.name("c1")}, "unfence")
     _write(world, world.scope("u1", "c1"), None)
-    _write(world, world.scope("u1", "c2"), Code.CONTEXT_FENCED)
+    others = [world.scope("u1", "c2"), *alike]
+    for scope in others:
+        _write(world, scope, Code.CONTEXT_FENCED)
     fenced = scenes.space(world)["fenced_context_ids"]
-    world.expect(world.name("c2") in fenced, "unfencing one context unfenced another", seen=fenced)
+    world.same_set([scope["context_id"] for scope in others], fenced, "unfencing one context unfenced another")
 
 
 def test_a_fenced_subject_stops_no_other(bench: Bench) -> None:

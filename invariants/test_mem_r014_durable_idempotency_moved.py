@@ -16,9 +16,12 @@ from conformance.bench import Bench
 from conformance.caller import Caller, made
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
+from strategies.timestamps import shifted
 from strategies.vocabulary import capabilities
 
 Move = Callable[[World], None]
+HOUR = 3600
+EXPIRING = ("capture", "records.create", "profile.update", "exports.create")
 
 
 def _thaw(world: World) -> None:
@@ -128,6 +131,24 @@ def test_a_replay_answers_whatever_happened_since(bench: Bench) -> None:
             world.same(receipt, caller.accepted(call), f"{call.op}: after {what} a replay is answered with something else")
         with world.unchanged(f"{call.op}: a replay had a second effect"):
             caller.accepted(call)
+
+
+@pytest.mark.needs(controls=["clock"])
+def test_a_replay_outlives_the_grants_of_its_caller(bench: Bench) -> None:
+    """Replays need no effective grant: one is answered as ever when all grants of its caller have ended by themselves."""
+    world = bench.world()
+    now = world.root.do("subjects.ensure", subject_id=world.name("u1"))["created_at"]
+    caller = world.stranger("A")
+    ends = {"shared_access": "write", "expires_at": shifted(now, HOUR)}
+    world.root.grant(caller, capabilities=list(capabilities(world.bundle)), **ends)
+    stems = [operation.stem for operation in scenes.served(world) if operation.stem in EXPIRING]
+    calls = [caller.call(stem, **scenes.plain_request(world, stem)) for stem in stems]
+    receipts = [caller.accepted(call) for call in calls]
+    bench.levers.advance(2 * HOUR)
+    with world.unchanged("a replay had a second effect"):
+        for call, receipt in zip(calls, receipts, strict=True):
+            told = caller.accepted(call)
+            world.same(receipt, told, f"{call.op}: after the end of its caller's grants a replay is answered with something else")
 
 
 # -- each move alone, with the fresh key beside it

@@ -11,6 +11,7 @@ from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import Caller, made
 from conformance.exchange import Call
+from conformance.expect import Inconclusive
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 
@@ -125,6 +126,33 @@ def test_a_failed_receipt_has_used_its_key(bench: Bench) -> None:
         world.same(receipt, _answer(world.root, call), "memory.imports.stage: a failed key is answered with something else")
         world.root.refused("imports.stage", Code.KEY_REUSED, **right, idempotency_key=key)
     world.root.do("imports.stage", **right)
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])
+def test_a_failed_activation_has_used_its_key(bench: Bench) -> None:
+    """An activation that settles failed has used its key as a stage has: another payload under it is refused."""
+    world = bench.world()
+    call = world.root.call("imports.activate", **scenes.plain_request(world, "imports.activate"))
+    bench.levers.hold(True)
+    try:
+        _sent(world, call)
+        scenes.unfreeze(world)
+    finally:
+        bench.levers.hold(False)
+    receipt = _answer(world.root, call)
+    if receipt["state"] == "committed":
+        raise Inconclusive(f"{call.op} committed at once although the provider is held")
+    scenes.freeze(world)
+    other = {"expected_authority_generation": call.payload["expected_authority_generation"] + 1}
+    with world.unchanged():
+        world.same(receipt, _answer(world.root, call), "memory.imports.activate: a failed key is answered with something else")
+        for changed in (other, {"extensions": OTHER}):
+            world.root.must_refuse(replace(call, payload={**call.payload, **changed}), Code.KEY_REUSED)
+
+
+def _sent(world: World, call: Call) -> None:
+    reply = world.exchange(call)
+    world.expect(reply.ok, f"{call.op}: refused a request that the contract accepts", seen=reply.error)
 
 
 @pytest.mark.needs(flags=[Flag.TRANSFER], controls=["restart"])

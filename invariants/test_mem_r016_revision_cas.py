@@ -241,6 +241,8 @@ def test_equal_values_are_a_change_too(bench: Bench, content: Any) -> None:
         world.same(revision + 1, _record_revision(world, record_id), "memory.records.update: equal content did not add exactly 1")
     world.root.do("records.update", record_id=record_id, expected_revision=3, kind="note")
     world.same(4, _record_revision(world, record_id), "memory.records.update: an equal kind did not add exactly 1")
+    world.root.do("records.update", record_id=record_id, expected_revision=4, content=content, kind="note")
+    world.same(5, _record_revision(world, record_id), "memory.records.update: equal kind and content did not add exactly 1")
 
 
 def test_every_object_starts_at_one(bench: Bench) -> None:

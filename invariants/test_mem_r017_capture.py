@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conformance import scenes
@@ -18,7 +18,7 @@ from conformance.caller import all_made, made
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.cognition import cognition_records
-from strategies.content import Cognition, contents
+from strategies.content import contents, fits_everywhere
 from strategies.identifiers import extension_maps, ids, kinds
 from strategies.vocabulary import dimensions
 
@@ -46,6 +46,7 @@ def confident_contents(draw: st.DrawFn) -> dict[str, Any]:
         content["structured"] = {"confidence": 1.0, "classification": "fact", "state": "promoted", "approved": True}
     if draw(st.booleans()):
         content["cognition"] = draw(st.lists(cognition_records(), min_size=1, max_size=2))
+    assume(fits_everywhere(content))
     return content
 
 
@@ -145,15 +146,48 @@ def test_each_capture_makes_its_own_candidate(bench: Bench, first: Any, count: i
     world.same_set(made_ids[1:], left, "a decision on one candidate touched another")
 
 
-@given(cognition=st.sampled_from(("absent", "empty", "filled")), data=st.data())
-def test_signals_name_cognition_exactly_when_there_is_any(bench: Bench, cognition: Cognition, data: st.DataObject) -> None:
-    """``signals`` holds ``cognition`` exactly when the captured cognition array is non-empty."""
+@given(
+    proposed=st.tuples(contents(cognition="absent"), contents(cognition="empty"), contents(cognition="filled")),
+    entry=cognition_records(),
+)
+@pytest.mark.examples(0.2)
+def test_signals_name_cognition_exactly_when_there_is_any(bench: Bench, proposed: tuple[Any, ...], entry: Any) -> None:
+    """``signals`` holds ``cognition`` exactly when the captured cognition array is non-empty, whatever is decided then."""
     world = bench.world()
-    content = data.draw(contents(cognition=cognition))
-    candidate = world.root.candidate(world.root.capture(content=content))
-    world.same(content, candidate["content"], "memory.capture: the content is not as captured")
-    seen = "cognition" in candidate["classification"]["signals"]
-    world.same(cognition == "filled", seen, "memory.capture: signals do not say whether there is cognition")
+    rows = [(content, decision) for content in proposed for decision in _decisions(entry)]
+    captured = {world.root.capture(content=content): (content, decision) for content, decision in rows}
+    contents_by_id = {candidate_id: content for candidate_id, (content, _) in captured.items()}
+    _signalled(world, contents_by_id, "its capture")
+    for candidate_id, (_, decision) in captured.items():
+        _decide(world, candidate_id, decision)
+    _signalled(world, contents_by_id, "a decision")
+
+
+def _decisions(entry: Any) -> list[dict[str, Any] | None]:
+    """List every way to decide, with an override and fragments that bring no cognition and some that bring an entry."""
+    believed = {"text": "believed", "cognition": [entry]}
+    left = {"kind": "note", "content": believed}
+    return [
+        *DECISIONS.values(),
+        {"action": "promote", "kind": "note", "content_override": believed},
+        {"action": "fragment", "fragments": [left, FRAGMENTS[1]]},
+    ]
+
+
+def _signalled(world: World, captured: Mapping[str, Any], since: str) -> None:
+    """Want every read of every candidate to hold what was captured, and its signals to say whether that has cognition."""
+    listed = _candidates(world)
+    world.same_set(
+        list(captured), [candidate["candidate_id"] for candidate in listed], "a candidate is listed twice or not at all"
+    )
+    for candidate in (*listed, *map(world.root.candidate, captured)):
+        content = captured[candidate["candidate_id"]]
+        world.same(content, candidate["content"], f"after {since} the content is not as captured")
+        world.same(bool(content.get("cognition")), _signal(candidate), f"after {since} signals do not say what was captured")
+
+
+def _signal(candidate: Mapping[str, Any]) -> bool:
+    return "cognition" in candidate["classification"]["signals"]
 
 
 def test_structured_that_looks_like_cognition_is_no_signal(bench: Bench) -> None:
@@ -208,13 +242,12 @@ RECORDS: Mapping[str, Callable[[Any], list[Any]]] = {
 """The contents of the records that a decision on a candidate with the given content makes."""
 
 
-def _decide(world: World, candidate_id: str, decision: str) -> Mapping[str, Any]:
+def _decide(world: World, candidate_id: str, decision: Mapping[str, Any] | None) -> Mapping[str, Any]:
     members: dict[str, Any] = {"candidate_id": candidate_id, "expected_revision": 1}
-    given = DECISIONS[decision]
     receipt: Mapping[str, Any] = (
         world.root.do("candidates.dismiss", **members)
-        if given is None
-        else world.root.do("candidates.review", **members, decision=given)
+        if decision is None
+        else world.root.do("candidates.review", **members, decision=decision)
     )
     return receipt
 
@@ -223,7 +256,7 @@ def _decide(world: World, candidate_id: str, decision: str) -> Mapping[str, Any]
 def test_classification_forbids_no_decision(bench: Bench, content: Any, decision: str) -> None:
     """Every decision is open on every candidate, however it is classified, and makes exactly its own records."""
     world = bench.world()
-    _decide(world, world.root.capture(content=content), decision)
+    _decide(world, world.root.capture(content=content), DECISIONS[decision])
     records = [record["content"] for record in world.root.all("records.list", selection=world.everything())]
     world.same(_ordered(RECORDS[decision](content)), _ordered(records), "the records are not those of the decision")
 
@@ -258,7 +291,7 @@ def test_what_was_captured_never_changes(bench: Bench, decision: str, content: A
     candidate_id = world.root.capture(content=content, scope=world.scope(context=context), extensions={"acme": {"x": 1}})
     before = world.root.candidate(candidate_id)
     world.same(content, before["content"], "memory.capture: the content is not as captured")
-    receipt = _decide(world, candidate_id, decision)
+    receipt = _decide(world, candidate_id, DECISIONS[decision])
     _as_captured(world, before, decision)
     if RECORDS[decision](content):
         for what in _afterlife(world, receipt):
@@ -271,3 +304,5 @@ def _as_captured(world: World, before: Mapping[str, Any], since: str) -> None:
     for candidate in (world.root.candidate(candidate_id), listed):
         wanted, seen = ({name: found.get(name) for name in CAPTURED} for found in (before, candidate))
         world.same(wanted, seen, f"after {since} the candidate no longer holds what was captured")
+        signalled = bool(before["content"].get("cognition"))
+        world.same(signalled, _signal(candidate), f"after {since} signals do not say what was captured")

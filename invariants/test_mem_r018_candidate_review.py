@@ -25,13 +25,14 @@ FRAGMENTS = [{"kind": "note", "content": {"text": "left"}}, {"kind": "fact", "co
 
 DECISIONS: Mapping[str, dict[str, Any] | None] = {
     "promote": {"action": "promote"},
+    "override": {"action": "promote", "content_override": {"text": "override"}},
     "fragment": {"action": "fragment", "fragments": FRAGMENTS},
     "discard": {"action": "discard"},
     "dismiss": None,
 }
 """Every decision; ``None`` is the dismissal, an operation of its own."""
 
-STATES = {"promote": "promoted", "fragment": "fragmented", "discard": "discarded", "dismiss": "dismissed"}
+STATES = {"promote": "promoted", "override": "promoted", "fragment": "fragmented", "discard": "discarded", "dismiss": "dismissed"}
 
 
 def _request(candidate_id: str, revision: int, decision: str) -> tuple[str, dict[str, Any]]:
@@ -55,6 +56,12 @@ def _record_ids(world: World) -> list[str]:
 # -- what a review makes
 
 
+def _two(world: World) -> tuple[Caller, Caller]:
+    """Return one who captures and another who reviews, neither of them root."""
+    author = world.principal("capture", name="A", shared_access="write")
+    return author, world.principal("review", "records_write", "records_read", name="R", shared_access="write")
+
+
 @given(
     content=contents(),
     context=CONTEXTS,
@@ -67,8 +74,7 @@ def test_the_record_inherits_the_capture(
 ) -> None:
     """A promoted record has the capture's scope, content, kind and source verbatim, and names candidate and reviewer."""
     world = bench.world()
-    author = world.principal("capture", name="A", shared_access="write")
-    reviewer = world.principal("review", "records_write", "records_read", name="R", shared_access="write")
+    author, reviewer = _two(world)
     given_source = {} if source is None else {"source_context_id": source}
     scope = world.scope(context=context)
     candidate_id = author.capture(content=content, kind=kind, scope=scope, **given_source)
@@ -97,17 +103,18 @@ def test_the_record_inherits_the_capture(
 def test_every_fragment_inherits_the_capture(
     bench: Bench, context: str | None, count: int, source: str | None, extensions: Any
 ) -> None:
-    """Each fragment's record has the capture's scope and source, names the candidate, and carries the request's extensions."""
+    """Each fragment's record has the capture's scope and source, names candidate and reviewer, and carries the extensions."""
     world = bench.world()
+    author, reviewer = _two(world)
     count = min(count, int(bench.described(world)["limits"]["max_fragments"]))
     given_source = {} if source is None else {"source_context_id": source}
     scope = world.scope(context=context)
-    candidate_id = world.root.capture(scope=scope, **given_source)
+    candidate_id = author.capture(scope=scope, **given_source)
     fragments = [{"content": {"text": f"{number}"}} for number in range(count)]
     decision = {"action": "fragment", "fragments": fragments}
     members = {"candidate_id": candidate_id, "expected_revision": 1, "decision": decision, "extensions": extensions}
-    record_ids = all_made(world.root.do("candidates.review", **members), "record")
-    provenance = {"source": "review", "created_by": world.root.principal_id, "candidate_id": candidate_id, **given_source}
+    record_ids = all_made(reviewer.do("candidates.review", **members), "record")
+    provenance = {"source": "review", "created_by": reviewer.principal_id, "candidate_id": candidate_id, **given_source}
     for number, record_id in enumerate(record_ids):
         record = world.root.read(record_id)
         wanted = [scope, provenance, {"text": f"{number}"}]
@@ -118,19 +125,23 @@ def test_every_fragment_inherits_the_capture(
 
 @pytest.mark.parametrize("decision", sorted(DECISIONS))
 def test_the_outcome_says_what_was_decided(bench: Bench, decision: str) -> None:
-    """A consumed candidate says decision, records, decider and state, at revision 2; its records are exactly those."""
+    """A consumed candidate says decision, records, decider and state, at revision 2; exactly those records are the decider's."""
     world = bench.world()
-    reviewer = world.principal("review", "records_write", name="R")
-    candidate_id = world.root.capture()
+    author, reviewer = _two(world)
+    candidate_id = author.capture()
     receipt = _decide(reviewer, candidate_id, decision)
     candidate = world.root.candidate(candidate_id)
     records = [entry["id"] for entry in receipt["affected"] if entry["type"] == "record"]
     outcome = {name: value for name, value in candidate["outcome"].items() if name != "decided_at"}
-    expected = {"decision": decision, "record_ids": records, "decided_by": reviewer.principal_id}
+    action = (DECISIONS[decision] or {}).get("action", decision)
+    expected = {"decision": action, "record_ids": records, "decided_by": reviewer.principal_id}
     world.same(expected, outcome, "the outcome is not what was decided")
+    world.same(author.principal_id, candidate["provenance"]["captured_by"], "the candidate no longer names who captured it")
     world.same([STATES[decision], 2], [candidate["state"], candidate["revision"]], "the candidate is not consumed")
     world.same_set(records, _record_ids(world), "the records are not those of the outcome")
-    world.same({"promote": 1, "fragment": 2}.get(decision, 0), len(records), "the decision made another number of records")
+    count = {"promote": 1, "override": 1, "fragment": 2}.get(decision, 0)
+    writers = [world.root.read(record_id)["provenance"]["created_by"] for record_id in records]
+    world.same([reviewer.principal_id] * count, writers, "the decision made another number of records, or for another writer")
 
 
 # -- once

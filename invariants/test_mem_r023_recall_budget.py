@@ -86,6 +86,21 @@ def test_every_edge_of_the_byte_budget(bench: Bench, sizes: list[int], multibyte
         accounted(world, recall(world.root, world.everything(), budget), budget, eligible)
 
 
+NUMBERS = (1.0, -0.0, 1e16, 1e20, 1e21, 1e-6, 1e-7, 1.5e300, 5e-324, 100)
+"""Numbers that languages write in other lengths than RFC 8785 does."""
+
+
+def test_numbers_cost_the_bytes_of_their_canonical_form(bench: Bench) -> None:
+    """Content bytes are those of the RFC 8785 form, in which a number has one spelling, however it was sent."""
+    world = bench.world()
+    bodies = [{"text": "a", "structured": [number]} for number in NUMBERS]
+    eligible = written(world, bodies)
+    for body in bodies:
+        for edge in byte_edges([content_bytes(body)]):
+            accounted(world, recall(world.root, world.everything(), {"max_bytes": edge}), {"max_bytes": edge}, eligible)
+    accounted(world, recall(world.root, world.everything(), PLENTY), PLENTY, eligible)
+
+
 @given(body=contents(cognition="empty"))
 def test_a_present_empty_cognition_costs_its_bytes(bench: Bench, body: Any) -> None:
     """Every member that is present counts, ``[]`` too: a budget of one byte less than the record's holds nothing."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conformance import scenes
@@ -30,6 +30,7 @@ from strategies.cognition import (
     record_matches,
     split_conjunction,
 )
+from strategies.content import fits_everywhere
 from strategies.timestamps import neighbours, timestamps
 from strategies.vocabulary import dimensions
 
@@ -94,7 +95,8 @@ def found_exactly(
 
 
 def written(world: World, bodies: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Write one record of each content and return the contents by record id."""
+    """Write one record of each content, which every provider takes, and return the contents by record id."""
+    assume(all(map(fits_everywhere, bodies)))
     world.scope()
     return {world.root.create(content=body): body for body in bodies}
 
@@ -183,6 +185,8 @@ GRID = (
     "2026-01-01T00:00:00Z",
     "2026-01-01T00:00:00.000Z",
     "2026-01-01T00:00:00.0000001Z",
+    "2026-01-01T00:00:00.000000100000000000000000000001Z",
+    "2026-01-01T00:00:00.000000100001Z",
     "2026-01-01T00:00:00.0000002Z",
     "2026-01-01T00:00:00.9999999Z",
     "2026-01-01T00:00:01Z",
@@ -191,7 +195,7 @@ GRID = (
 
 
 def test_a_grid_of_close_instants(bench: Bench) -> None:
-    """Instants a tenth of a microsecond apart, at both ends of the calendar and on a leap day are ordered rightly."""
+    """Instants less than a nanosecond apart, at both ends of the calendar and on a leap day are ordered rightly."""
     world = bench.world()
     records = {moment: world.root.create(content=content(at(moment))) for moment in GRID}
     for bound in GRID:
@@ -224,9 +228,9 @@ def test_it_is_applied_before_counts_and_pages(bench: Bench, count: int, limit: 
         world.root.create()
     pages = list(world.root.pages("records.list", limits=[limit], selection=world.everything(), cognition_filter=ANN))
     world.same_set(matching, [record_id for page in pages for record_id in ids(page)], "the chain is not the matching records")
-    for page in pages[:-1]:
-        world.same(limit, len(page["records"]), "a page was cut before the filter was applied")
     for page in pages:
+        # No sentence wants a page to be full; one that holds nothing and announces more was cut before it was filtered.
+        world.expect(0 < len(page["records"]) <= limit, "a page was cut before the filter was applied", seen=page)
         world.same(count, page["total_authorized"], "total_authorized is not the number of matching records")
 
 

@@ -6,7 +6,7 @@ inequality are tested, and only for callers whose coverage by both reflection ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -214,29 +214,75 @@ def test_staleness_is_computed_from_the_basis_as_it_is(bench: Bench) -> None:
     )
 
 
+OTHERWISE: Mapping[str, Any] = {
+    "source_context_ids": ["here", "there"],
+    "sources": ["author", "review"],
+    "holder_id": "bob",
+    "basis_kind": "observed",
+    "recorded_after": "2025-06-01T00:00:00Z",
+    "recorded_before": "2026-06-01T00:00:00Z",
+}
+"""Another value of each member of a filter, except for the dimensions: which of them are served is the provider's."""
+
+
+def _entry(dimension: str, holder_id: str = "ann", kind: str = "stated") -> dict[str, Any]:
+    return {**ENTRY, "dimension": dimension, "attribution": {"holder_id": holder_id}, "basis": {"kind": kind, "refs": []}}
+
+
+def _whole(bench: Bench, world: World) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """Make a record; return a request with every member and another value of each member of its filters, which it all meets."""
+    dimensions = bench.described(world)["cognition_dimensions"]
+    first, *more = [*dimensions[:2]] or ["belief"]
+    entries = [_entry(first), *map(_entry, more), _entry(first, holder_id="bob"), _entry(first, kind="observed")]
+    scope = world.scope()
+    world.root.create(scope=scope, content={"text": "a", "cognition": entries}, source_context_id="here")
+    bounds = {"recorded_after": "2025-01-01T00:00:00Z", "recorded_before": "2027-01-01T00:00:00Z"}
+    cognition = {**ANN, "basis_kind": "stated", **bounds, **({"dimension": first} if dimensions else {})}
+    whole = {
+        "selection": {**scenes.selection(scope), "mode": "contexts_and_shared"},
+        "filter": {"source_context_ids": ["here"], "sources": ["author"]},
+        **({"cognition_filter": cognition} if bench.declares(Flag.COGNITION) else {}),
+    }
+    return whole, {**OTHERWISE, **({"dimension": more[0]} if more else {})}
+
+
+def _varied(world: World, whole: Mapping[str, Any], otherwise: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Give the request with one thing changed: another selection, and a filter or a member of it left out or of another value."""
+    narrow = {**whole["selection"], "mode": "contexts"}
+    wide = {**whole["selection"], "context_ids": [*narrow["context_ids"], world.name("c2")]}
+    for selection in (narrow, wide, world.everything()):
+        yield {**whole, "selection": selection}
+    for part in [*whole][1:]:
+        yield {name: value for name, value in whole.items() if name != part}
+        for member in whole[part]:
+            rest = {name: value for name, value in whole[part].items() if name != member}
+            yield {**whole, part: rest}
+            if member in otherwise:
+                yield {**whole, part: {**rest, member: otherwise[member]}}
+
+
+def _digests(world: World, requests: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the state digests of requests each of which has the one eligible record."""
+    states = [world.root.do("reflections.state", **asked) for asked in requests]
+    world.same([1] * len(states), [state["record_count"] for state in states], "each of the requests has the one eligible record")
+    return [state["state_digest"] for state in states]
+
+
 @reflecting
 def test_selection_and_filters_are_in_the_digest(bench: Bench) -> None:
-    """Requests that differ in selection, filter or cognition filter have different digests, though the records are the same."""
+    """Requests that differ in any member of selection or filters have different digests, though the records are the same."""
     world, scope = place(bench, records=0)
-    world.root.create(scope=scope, content={"text": "a", "cognition": [ENTRY]}, source_context_id="here")
-    selection = scenes.selection(scope)
-    here = {"filter": {"source_context_ids": ["here"]}}
-    variants: list[dict[str, Any]] = [
-        {"selection": selection},
-        {"selection": world.everything()},
-        {"selection": selection, **here},
-        {"selection": selection, "filter": {"sources": ["author"]}},
-    ]
-    if bench.declares(Flag.COGNITION):
-        others: list[dict[str, Any]] = [ANN, {"basis_kind": "stated"}, {**ANN, "basis_kind": "stated"}]
-        variants += [{"selection": selection, "cognition_filter": wanted} for wanted in others]
-        variants.append({"selection": selection, **here, "cognition_filter": ANN})
-    states = [world.root.do("reflections.state", **asked) for asked in variants]
-    world.same([1] * len(states), [state["record_count"] for state in states], "each of the requests has the one eligible record")
-    digests = [state["state_digest"] for state in states]
+    whole, otherwise = _whole(bench, world)
+    plain = {"selection": scenes.selection(scope)}
+    alone = [whole, plain, {"selection": world.everything()}]
+    for part in [*whole][1:]:
+        alone += [{**plain, part: {member: value}} for member, value in whole[part].items()] + [{**plain, part: whole[part]}]
+    digests = _digests(world, alone)
     world.expect(len(set(digests)) == len(digests), "two different requests have the same digest", seen=digests)
-    again = [world.root.do("reflections.state", **asked)["state_digest"] for asked in variants]
-    world.same(digests, again, "the same request on the same state has another digest")
+    world.same(digests, _digests(world, alone), "the same request on the same state has another digest")
+    varied = list(_varied(world, whole, otherwise))
+    alike = [asked for asked, digest in zip(varied, _digests(world, varied), strict=True) if digest == digests[0]]
+    world.same([], alike, "requests that differ in one member alone have the same digest")
 
 
 @reflecting

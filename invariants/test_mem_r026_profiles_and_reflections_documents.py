@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.bench import Bench
+from conformance.expect import Inconclusive
 from conformance.reflecting import read, wrote
-from conformance.wire.canonical import digest
+from conformance.wire.canonical import content_bytes, digest
 from conformance.wire.vocabulary import Code
 from conformance.world import World
-from strategies.content import profile_contents
+from strategies.content import content_of_bytes, profile_contents
 from strategies.identifiers import extension_maps, ids, look_alikes
 
 
@@ -67,6 +68,33 @@ def test_an_update_replaces_content_and_writer_alone(bench: Bench) -> None:
     changed = {"content": content, "content_digest": digest(content), "updated_by": second.principal_id, "revision": 2}
     expected = {**before, **changed, "updated_at": after["updated_at"]}
     world.same(expected, after, "an update of a profile changes more than the content and its writer, or less")
+
+
+LARGEST = 900_000
+"""The content bytes that surely fit into a request that is taken."""
+
+METERED: tuple[dict[str, Any], ...] = ({}, {"structured": None}, {"structured": {"\u20ac": "\u00e9"}})
+"""What a profile's content holds beside its text."""
+
+
+def _of_bytes(count: int, extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a profile's content of so many content bytes in all."""
+    beside = content_bytes({"text": "", **extra}) - content_bytes({"text": ""})
+    return {**content_of_bytes(count - beside, multibyte=True), **extra}
+
+
+def test_a_profile_is_measured_whenever_it_is_written(bench: Bench) -> None:
+    """A content of exactly ``max_content_bytes`` is taken, one byte more is not, in a new document and in a written one."""
+    world = bench.world()
+    most = int(bench.described(world)["limits"]["max_content_bytes"])
+    if most > LARGEST:
+        raise Inconclusive(f"max_content_bytes is {most}: a request that reaches it need not be taken for its size")
+    subject_id = world.scope()["subject_id"]
+    for revision, extra in enumerate(METERED):
+        members: dict[str, Any] = {"subject_id": subject_id, "kind": "preferences", "expected_revision": revision or None}
+        with world.unchanged("a refused update of a profile changed something"):
+            world.root.refused("profile.update", Code.LIMIT_EXCEEDED, **members, content=_of_bytes(most + 1, extra))
+        world.root.do("profile.update", **members, content=_of_bytes(most, extra))
 
 
 LOOK_ALIKES = ("preferences", "Preferences", "preferences ", "prefer", "pr\u00e9ferences", "pre\u0301ferences", "%")

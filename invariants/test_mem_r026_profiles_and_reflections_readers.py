@@ -5,6 +5,8 @@ protocol.md section 7, Reflections.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from conformance import scenes
@@ -58,15 +60,18 @@ def test_over_all_authorized_a_reflection_is_shown_to_whom_covers_its_records(be
     mine = generated(world.root, world.everything())
     seen = found(narrow, mine["reflection_id"], world.everything())
     world.same(False, seen["stale"], "the reflection is stale though nothing changed")
-    world.root.create(scope=world.scope(context="c2"))
+    hidden = world.root.create(scope=world.scope(context="c2"))
     world.same(True, found(world.root, mine["reflection_id"], world.everything())["stale"], "a new record does not make it stale")
     seen = found(narrow, mine["reflection_id"], world.everything())
     world.same(False, seen["stale"], "staleness tells a reader of a record that it does not cover")
     theirs = generated(world.root, world.everything())
     world.same([mine["reflection_id"]], shown(narrow, world.everything()), "a reflection on a hidden record is shown")
-    world.same_set(
-        [mine["reflection_id"], theirs["reflection_id"]], shown(world.root, world.everything()), "root does not see both"
-    )
+    both = [mine["reflection_id"], theirs["reflection_id"]]
+    world.same_set(both, shown(world.root, world.everything()), "root does not see both")
+    world.root.do("records.delete", record_id=hidden, expected_revision=1)
+    told = "a reflection on a hidden record is shown since that was deleted"
+    world.same([mine["reflection_id"]], shown(narrow, world.everything()), told)
+    world.same_set(both, shown(world.root, world.everything()), "root does not see both since a basis record was deleted")
     world.root.create(scope=scope)
     world.same(True, found(narrow, mine["reflection_id"], world.everything())["stale"], "a change that both cover is not seen")
 
@@ -104,8 +109,10 @@ def test_an_expected_digest_must_be_the_present_one(bench: Bench) -> None:
     world.root.create(scope=scope)
     elsewhere = generated(world.root, world.everything())["basis"]["state_digest"]
     with world.unchanged("a refused generation changed something"):
-        for wrong in (unused, used, elsewhere, "0" * 64):
-            world.root.refused("reflections.generate", Code.REVISION_STALE, selection=selection, expected_state_digest=wrong)
+        for wrong in (unused, used, elsewhere, "0" * 64, "f" * 64):
+            for filters in ({}, {"filter": {"sources": ["author"]}}):
+                asked: dict[str, Any] = {"selection": selection, **filters}
+                world.root.refused("reflections.generate", Code.REVISION_STALE, **asked, expected_state_digest=wrong)
     now = state_of(world.root, selection)["state_digest"]
     for _ in range(2):
         reflection = generated(world.root, selection, expected_state_digest=now)

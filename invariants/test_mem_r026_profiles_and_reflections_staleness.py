@@ -5,12 +5,15 @@ protocol.md section 7, Reflections.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
 import pytest
 
 from conformance import scenes
 from conformance.bench import Bench
+from conformance.cargo import ENTRY
 from conformance.reflecting import found, generated, place, state_of
 from conformance.wire.vocabulary import Flag
 from conformance.world import World
@@ -88,3 +91,45 @@ def test_what_the_generator_covered_outlives_a_restart(bench: Bench, context: st
         [_is_stale(world, one) for one in (wide, narrow)],
         "after a restart it is not what their generators covered that decides which reflections are stale",
     )
+
+
+PINNED: Mapping[str, Any] = {"filter": {"source_context_ids": ["here"]}, "cognition_filter": {"holder_id": "ann"}}
+Names = tuple[str, ...]
+Reflections = Mapping[Names, Mapping[str, Any]]
+
+
+def _let_through(names: Names) -> dict[str, Any]:
+    """Return the members of a record that exactly these of the pinned filters let through."""
+    recorded = {"cognition": [ENTRY]} if "cognition_filter" in names else {}
+    return {"content": {"text": "a", **recorded}, "source_context_id": "here" if "filter" in names else "there"}
+
+
+def _stale_are(world: World, selection: Mapping[str, Any], made: Reflections, stale: Sequence[Names]) -> None:
+    """Expect exactly these reflections, named by the filters that they pin, to be stale and the state to have another digest."""
+    for names, reflection in made.items():
+        pinned = {name: PINNED[name] for name in names}
+        now = found(world.root, reflection["reflection_id"], selection, **pinned)
+        state = state_of(world.root, selection, **pinned)
+        moved = state["state_digest"] != reflection["basis"]["state_digest"]
+        told = f"it is not what passes the pinned filters ({', '.join(names) or 'none'}) that decides staleness and digest"
+        world.same([names in stale] * 3, [now["stale"], state["stale"], moved], told)
+
+
+@reflecting
+@pytest.mark.parametrize("mode", ["contexts", "all_authorized"])
+def test_a_record_makes_stale_where_every_pinned_filter_lets_it_through(bench: Bench, mode: str) -> None:
+    """Whichever filters are pinned together, a change makes stale where they all let the record through, and nowhere else."""
+    world, scope = place(bench, records=0)
+    selection = scenes.selection(scope) if mode == "contexts" else world.everything()
+    served = [*PINNED] if bench.declares(Flag.COGNITION) else ["filter"]
+    every = [names for count in range(len(served) + 1) for names in combinations(served, count)]
+    world.root.create(scope=scope, **_let_through(every[-1]))
+    made = {names: generated(world.root, selection, **{name: PINNED[name] for name in names}) for names in every}
+    for let in every:
+        stale = [names for names in every if set(names) <= set(let)]
+        record_id = world.root.create(scope=scope, **_let_through(let))
+        _stale_are(world, selection, made, stale)
+        world.root.do("records.update", record_id=record_id, expected_revision=1, kind="fact")
+        _stale_are(world, selection, made, stale)
+        world.root.do("records.delete", record_id=record_id, expected_revision=2)
+        _stale_are(world, selection, made, [])

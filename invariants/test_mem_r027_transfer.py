@@ -6,6 +6,7 @@ that receives in ``…_activation``, ``…_keys`` and ``…_survivors``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,7 +33,9 @@ ENTRY = {
     "time": {"recorded_at": "2026-01-01T00:00:00.000Z", "occurred_at": "2024-02-29T23:59:59.1234567890Z"},
 }
 ANN = {"holder_id": "ann"}
-EXTENSIONS = {"acme": {"deep": [{"x": None}], "": 1}, "other-product": {}}
+EXTENSIONS = {"acme": {"deep": [{"x": None}], "": 1, "none": None}, "other-product": {}}
+VOID: tuple[Any, ...] = (None, False, 0, "", [], {})
+"""Values of ``structured`` that say something although they look like nothing."""
 
 
 # -- a space with everything in it (field bug F15)
@@ -113,6 +116,22 @@ def fences(world: World) -> None:
         world.root.do("subjects.fence", target={"type": "context", "context_id": world.name(context)}, action=action)
 
 
+def voids(world: World) -> dict[str, Any]:
+    """Write each value that looks like nothing into a record, a candidate and a profile; return the contents by name."""
+    written: dict[str, Any] = {}
+    subject_id = world.scope()["subject_id"]
+    for number, value in enumerate(VOID):
+        content, kind = {"text": "", "structured": value}, f"void-{number}"
+        full = {**content, "cognition": []} if number % 2 else content
+        record_id = world.root.create(content=full, extensions={"acme": {"void": value}})
+        written[sealing.name_of("record", {"record_id": record_id})] = full
+        candidate_id = world.root.capture(content=full, extensions={"acme": {"void": value}})
+        written[sealing.name_of("candidate", {"candidate_id": candidate_id})] = full
+        world.root.do("profile.update", subject_id=subject_id, kind=kind, content=content, expected_revision=None)
+        written[sealing.name_of("profile", {"subject_id": subject_id, "kind": kind})] = content
+    return written
+
+
 def spoilt(parcel: Parcel) -> Parcel:
     """Return a parcel whose final chunk claims another digest: an earlier defect could be refused without a receipt."""
     bundle, chunks = parcel
@@ -154,6 +173,13 @@ def holds_the_space(world: World, parcel: Parcel, receipts: list[str]) -> None:
             world.same(world.space_id, item["value"]["space_id"], "an item names another space")
 
 
+def holds_as_written(world: World, parcel: Parcel, written: Mapping[str, Any]) -> None:
+    """Expect an export to hold the contents of some items as they were written, whatever its own space reads them as."""
+    held = sealing.carried(sealing.items_of(parcel[1]))
+    contents_held = {name: held.get(name, {}).get("content") for name in written}
+    world.same(written, contents_held, "the export does not hold a content as it was written")
+
+
 def affected_by(receipts: list[sealing.Doc]) -> set[tuple[str, str]]:
     """Return what receipts say was made or changed, as (type, id), of the types that travel."""
     entries = [entry for receipt in receipts for entry in receipt["affected"]]
@@ -179,11 +205,13 @@ def test_a_move_reproduces_the_space(bench: Bench, size: int | None) -> None:
     """Every item of all seven types travels with every member, and another space reads the same after the activation."""
     here, there = moving.two_spaces(bench)
     furnish(bench, here)
+    written = voids(here)
     settled = list(here.receipts)
     most = bench.described(here)["limits"]["max_chunk_items"]
     parcel = moving.exported(here, **({} if size is None else {"max_items_per_chunk": size}))
     well_made(here, parcel, size or most)
     holds_the_space(here, parcel, settled)
+    holds_as_written(here, parcel, written)
     expected = {kind for kind in sealing.NAMED_BY if kind != "reflection" or bench.declares(Flag.REFLECTION)}
     held = {item["type"] for item in sealing.items_of(parcel[1])}
     here.same_set(sorted(expected), sorted(held), "the export does not hold every type that there is")
@@ -237,10 +265,15 @@ def test_whatever_was_written_travels_verbatim(
 
 
 def test_an_export_of_nothing_is_an_export(bench: Bench) -> None:
-    """A space with nothing in it gives a bundle of at least one chunk, with all seven counts, that can be activated."""
+    """A space with nothing in it, frozen or not, gives a bundle of one chunk at least, as asked for, that can be activated."""
     here, there = moving.two_spaces(bench)
-    parcel = moving.exported(here)
-    well_made(here, parcel, bench.described(here)["limits"]["max_chunk_items"])
+    most = bench.described(here)["limits"]["max_chunk_items"]
+    for state in ("active", "frozen"):
+        if state == "frozen":
+            scenes.freeze(here)
+        parcel = moving.exported(here, extensions=EXTENSIONS)
+        well_made(here, parcel, most)
+        here.carries(EXTENSIONS, parcel[0], f"the bundle of an empty {state} space lacks the extensions of its request")
     there.root.create()
     moving.activated(there, parcel)
     if not here.shared:

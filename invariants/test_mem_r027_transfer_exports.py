@@ -11,7 +11,7 @@ from conformance.wire.vocabulary import Code, Flag
 
 
 def test_an_export_keeps_what_it_holds(bench: Bench) -> None:
-    """An export is as it was when it was made: later changes, deletions and exports do not show in it."""
+    """An export, of an active or a frozen space, is as it was asked for and made: no later change or export shows in it."""
     world = bench.world()
     record_id = world.root.create(content={"text": "then"})
     extensions = {"acme": {"reason": "move"}}
@@ -21,8 +21,10 @@ def test_an_export_keeps_what_it_holds(bench: Bench) -> None:
     world.root.do("records.update", record_id=record_id, expected_revision=1, content={"text": "now"})
     world.root.do("records.delete", record_id=record_id, expected_revision=2)
     world.root.create()
-    later = moving.exported(world)
     scenes.freeze(world)
+    others = {"acme": {"reason": "backup"}, "other": {"none": None}}
+    later = moving.exported(world, extensions=others)
+    world.carries(others, later[0], "the bundle of a frozen space does not carry the extensions of its request")
     for number, chunk in enumerate(chunks):
         answer = world.root.do("exports.get", export_id=export_id, ordinal=number)
         world.same({"bundle": bundle, "chunk": chunk}, answer, "the export changed after it was made")

@@ -20,7 +20,7 @@ from conformance.bench import Bench
 from conformance.caller import made
 from conformance.cargo import ENTRY, THEN, WORD, Cargo, cargo, landed, unseen
 from conformance.sealing import Doc, Parcel
-from conformance.wire.canonical import content_bytes
+from conformance.wire.canonical import content_bytes, digest
 from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.content import content_of_bytes
@@ -269,6 +269,7 @@ def test_any_item_that_its_schema_refuses_is_found(bench: Bench, data: st.DataOb
 
 # -- twins: what is right, however odd
 
+BARE = {"text": "", "structured": None}
 ODD_NAMES = {"\U0001f600": 1, "\ufb01": 2, "\u20ac": 3, "\r": 4, "1": 5, "\u0080": 6, "\u00f6": 7}
 ODD: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "an unknown namespace": ("record", {"extensions": {"never-heard-of": {"a": [None, {}]}}}),
@@ -278,6 +279,8 @@ ODD: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "odd names": ("record", {"content": {"text": WORD, "structured": ODD_NAMES}}),
     "empty cognition": ("record", {"content": {"text": WORD, "cognition": []}}),
     "structured null": ("candidate", {"content": {"text": WORD, "structured": None}}),
+    "empty cognition in a candidate": ("candidate", {"content": {"text": "", "structured": {}, "cognition": []}}),
+    "structured null in a profile": ("profile", {"content": BARE, "content_digest": digest(BARE)}),
     "a subject without kind": ("subject", {"kind": ...}),
     "a tombstone": ("record", {"content": {"text": ""}, "tombstone": {"deleted_at": THEN, "deleted_by": "ann"}}),
 }
@@ -294,7 +297,7 @@ def test_an_odd_item_arrives_verbatim(bench: Bench) -> None:
 
 
 def test_imported_content_is_not_measured(bench: Bench) -> None:
-    """Content above ``max_content_bytes`` is refused by other entrances and taken by an import."""
+    """Content above ``max_content_bytes`` is refused by other entrances and taken by an import, and nothing stops it later."""
     world = bench.world()
     load = cargo(world)
     most = bench.described(world)["limits"]["max_content_bytes"]
@@ -304,6 +307,14 @@ def test_imported_content_is_not_measured(bench: Bench) -> None:
     landed(world, items, "large imported content did not arrive verbatim")
     if content_bytes(content) > most:
         world.root.refused("records.create", Code.LIMIT_EXCEEDED, kind="note", content=content, scope=load.scope)
+    record, candidate = ({f"{kind}_id": load.values[kind][f"{kind}_id"]} for kind in ("record", "candidate"))
+    revision = world.root.read(record["record_id"])["revision"]
+    decided = {"decision": {"action": "promote", "kind": "note"}}
+    there = {**load.scope, "context_id": world.name("there")}
+    world.root.do("records.promote", **record, expected_revision=revision, to_scope=there)
+    world.root.do("records.delete", **record, expected_revision=revision + 1)
+    pending = world.root.candidate(candidate["candidate_id"])
+    world.root.do("candidates.review", **candidate, expected_revision=pending["revision"], **decided)
 
 
 def test_the_bundle_is_not_judged_by_where_it_comes_from(bench: Bench) -> None:

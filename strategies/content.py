@@ -21,6 +21,7 @@ __all__ = [
     "broken_cognition_records",
     "content_of_bytes",
     "contents",
+    "fits_everywhere",
     "profile_contents",
     "structured",
     "texts",
@@ -54,10 +55,11 @@ def contents(*, cognition: Cognition = "any") -> SearchStrategy[dict[str, Any]]:
     optional: dict[str, SearchStrategy[Any]] = {"structured": structured()}
     if filling is not None:
         (optional if may_be_absent else required)["cognition"] = filling
-    return st.fixed_dictionaries(required, optional=optional).filter(_fits_everywhere)
+    return st.fixed_dictionaries(required, optional=optional).filter(fits_everywhere)
 
 
-def _fits_everywhere(content: dict[str, Any]) -> bool:
+def fits_everywhere(content: Mapping[str, Any]) -> bool:
+    """Say whether every provider takes a content: it is no larger than ``CONTENT_FLOOR``."""
     return content_bytes(content) <= CONTENT_FLOOR
 
 

@@ -68,6 +68,10 @@ def _through_a_freeze(passes: Callable[[Space, Doc], bool]) -> Wrapper:
     return wrap
 
 
+def _is_kindless(space: Space, request: Doc) -> bool:
+    return "kind" not in (space.candidates.get(request["candidate_id"]) or {"kind": ""})
+
+
 def _thawed(original: Any) -> Any:
     def restore(self: Oracle, saved: Doc) -> None:
         original(self, saved)
@@ -160,6 +164,13 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a frozen space stops the writes of every space",
         patched(Patch(fences, "refuse_frozen", _any_space)),
+        source="ours",
+    ),
+    Fault(
+        "r006_kindless_review_while_frozen",
+        RULE,
+        "a candidate that was captured without a kind is reviewed in a frozen space",
+        patched(altered.step("candidates.review", _through_a_freeze(_is_kindless))),
         source="ours",
     ),
     Fault(

@@ -151,6 +151,29 @@ def _of_the_caller(turn: Turn, space: Space, members: Doc) -> Doc:
     return {**members, "spaces": listed}
 
 
+def _opens_look_alikes(original: Any) -> Any:
+    """Unfence a context by its name without outer spaces."""
+
+    def contexts_after(space: Space, context_id: str, action: str) -> list[str]:
+        after: list[str] = original(space, context_id, action)
+        return after if action == "fence" else [one for one in after if one.strip() != context_id.strip()]
+
+    return contexts_after
+
+
+def _one_mode_too(original: Any) -> Any:
+    """Stop generation over a fenced context that is named beside the shared placement."""
+
+    def generate(turn: Turn, space: Space, request: Doc) -> Outcome:
+        wanted = request["selection"]
+        if wanted["mode"] == "contexts_and_shared" and set(wanted["context_ids"]) & set(space.facts["fenced_context_ids"]):
+            raise Refusal(Code.CONTEXT_FENCED)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return generate
+
+
 FAULTS = (
     Fault("r009_fence_blocks_reads", RULE, "a fenced subject cannot be read by selection",
           patched(Patch(steps, "take", _reads_too))),
@@ -186,6 +209,10 @@ FAULTS = (
           patched(altered.effect("subjects.fence", _moves_the_space)), source="ours"),
     Fault("r009_one_unfence_opens_all", RULE, "unfencing one context unfences all",
           patched(altered.effect("subjects.fence", _spends_the_fence)), source="ours"),
+    Fault("r009_unfences_look_alikes", RULE, "unfencing a context unfences those whose names differ in outer spaces alone",
+          patched(Patch(subjects, "contexts_after", _opens_look_alikes)), source="ours"),
+    Fault("r009_stops_generation_in_one_mode", RULE, "a fenced context stops generation over it and the shared placement",
+          patched(altered.step("reflections.generate", _one_mode_too)), source="ours"),
     Fault("r009_fences_told_by_grant", RULE, "a caller is told of the fenced contexts that its grants name alone",
           patched(altered.answer("spaces.list", _of_the_caller)), source="ours"),
 )  # fmt: skip

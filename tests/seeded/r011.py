@@ -97,15 +97,17 @@ def _by_text(_original: Any) -> Any:
     return within_time
 
 
-def _by_milliseconds(_original: Any) -> Any:
+def _cut_to(digits: int) -> Any:
+    """Compare ends by so many digits of their fractions."""
+
     def cut(timestamp: str) -> str:
         seconds, _, fraction = timestamp.removesuffix("Z").partition(".")
-        return f"{seconds}.{fraction[:3].ljust(3, '0')}"
+        return f"{seconds}.{fraction[:digits].ljust(digits, '0')}"
 
     def within_time(grant: Doc, request: Doc) -> bool:
         return "expires_at" not in grant or ("expires_at" in request and cut(request["expires_at"]) <= cut(grant["expires_at"]))
 
-    return within_time
+    return lambda _original: within_time
 
 
 def _endless_passes(original: Any) -> Any:
@@ -193,7 +195,9 @@ FAULTS = (
     Fault("r011_ends_compared_as_text", RULE, "the ends of grants are compared as texts",
           patched(Patch(issuance, "within_time", _by_text)), source="F24"),
     Fault("r011_ends_cut_to_milliseconds", RULE, "the ends of grants are compared in milliseconds",
-          patched(Patch(issuance, "within_time", _by_milliseconds)), source="F24"),
+          patched(Patch(issuance, "within_time", _cut_to(3))), source="F24"),
+    Fault("r011_ends_cut_to_nanoseconds", RULE, "the ends of grants are compared in nanoseconds",
+          patched(Patch(issuance, "within_time", _cut_to(9))), source="ours"),
     Fault("r011_endless_passes", RULE, "a grant without an end passes under an issuer with one",
           patched(Patch(issuance, "within_time", _endless_passes)), source="F24"),
     Fault("r011_absent_subjects_pass", RULE, "a grant without subject_ids passes under an issuer with some",

@@ -18,8 +18,8 @@ from tests.seeded.fault import Fault, Patch, Provider, patched
 RULE = "MEM-R012"
 
 SECONDS_KEPT = 5
-MILLISECONDS = 3
-"""The digits of a fraction that hold milliseconds."""
+MILLISECONDS, MICROSECONDS = 3, 6
+"""The digits of a fraction that hold milliseconds, and microseconds."""
 TUPLE = ("grantee_id", "capabilities", "subject_ids", "context_ids", "shared_access", "expires_at")
 
 
@@ -130,16 +130,16 @@ def _whole_seconds(turn: Turn, end: str) -> bool:
     return turn.instant[0] >= instant(end)[0]
 
 
-def _finer_than_milliseconds(text: str) -> bool:
-    return len(instant(text)[1]) > MILLISECONDS
+def _rounded_up(digits: int) -> Callable[[Turn, str], bool]:
+    """End a grant with the milli- or microsecond that its end is in."""
 
+    def judge(turn: Turn, end: str) -> bool:
+        second, fraction = instant(end)
+        if len(fraction) <= digits:
+            return turn.instant >= (second, fraction)
+        return turn.instant[0] > second or (turn.instant[0] == second and turn.instant[1][:digits] > fraction[:digits])
 
-def _rounded_up(turn: Turn, end: str) -> bool:
-    """End a grant with the millisecond that its end is in."""
-    second, fraction = instant(end)
-    if not _finer_than_milliseconds(end):
-        return turn.instant >= (second, fraction)
-    return turn.instant[0] > second or (turn.instant[0] == second and turn.instant[1][:MILLISECONDS] > fraction[:MILLISECONDS])
+    return judge
 
 
 def _cut(turn: Turn, end: str) -> bool:
@@ -237,7 +237,9 @@ FAULTS = (
     Fault("r012_expiry_in_whole_seconds", RULE, "a grant ends at the beginning of the second that its end is in",
           _expiry(_whole_seconds), source="ours"),
     Fault("r012_end_rounded_to_milliseconds", RULE, "a grant acts until the millisecond is over that its end is in",
-          _expiry(_rounded_up), source="ours"),
+          _expiry(_rounded_up(MILLISECONDS)), source="ours"),
+    Fault("r012_end_rounded_to_microseconds", RULE, "a grant acts until the microsecond is over that its end is in",
+          _expiry(_rounded_up(MICROSECONDS)), source="ours"),
     Fault("r012_end_cut_to_milliseconds", RULE, "a grant ends where the millisecond begins that its end is in",
           _expiry(_cut), source="ours"),
     Fault("r012_export_forgets_expiry", RULE, "an export is read under an expired grant",

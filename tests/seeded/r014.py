@@ -148,6 +148,30 @@ def _known_on_arrival() -> Patches:
     return patches
 
 
+def _failed_activations_are_free(original: Any) -> Any:
+    def find_replay(turn: Turn, space: Space, request: Doc, digest: str) -> Doc | None:
+        known = space.receipts.by_key(receipts.key_of(turn.caller, turn.op.name, request["idempotency_key"]))
+        failed = known is not None and known["state"] == receipts.FAILED and known["payload_digest"] != digest
+        free = failed and turn.op.stem == "imports.activate"
+        found: Doc | None = None if free else original(turn, space, request, digest)
+        return found
+
+    return find_replay
+
+
+def _none_after_the_end(original: Any) -> Any:
+    """Forget the keys of a caller whose grants have all ended by themselves."""
+
+    def find_replay(turn: Turn, space: Space, request: Doc, digest: str) -> Doc | None:
+        held = space.grants.of(turn.caller)
+        if held and all(authority.is_expired(grant, turn) for grant in held):
+            raise Refusal(Code.NOT_FOUND)
+        found: Doc | None = original(turn, space, request, digest)
+        return found
+
+    return find_replay
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
     return Fault(f"r014_{name}", RULE, sentence, patched(*patches), source)
 
@@ -188,6 +212,14 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "keys_ignore_case", "keys that differ in case are one key",
         _key(lambda principal, op, key: (principal, op, key.casefold())), source="ours",
+    ),
+    _fault(
+        "failed_activations_are_free", "the key of a failed activation takes another payload",
+        Patch(receipts, "find_replay", _failed_activations_are_free), source="ours",
+    ),
+    _fault(
+        "no_replay_after_the_end", "a replay is refused once all grants of its caller have ended",
+        Patch(receipts, "find_replay", _none_after_the_end), source="ours",
     ),
     _fault(
         "keys_are_trimmed", "keys that differ in outer spaces are one key",

@@ -120,6 +120,16 @@ def _equal_is_no_change(original: Callable[..., Outcome]) -> Any:
     return stored
 
 
+def _equal_pair_is_no_change(original: Callable[..., Outcome]) -> Any:
+    alone = _equal_is_no_change(original)
+
+    def stored(turn: Turn, space: Space, record: Doc, **members: Any) -> Outcome:
+        outcome: Outcome = (alone if {"content", "kind"} <= members.keys() else original)(turn, space, record, **members)
+        return outcome
+
+    return stored
+
+
 def _stale_job() -> Provider:
     """Make a provider whose jobs write the records back as they were when the job began."""
     started: dict[int, Space] = {}
@@ -218,6 +228,10 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "equal_is_no_change", "an update to equal values adds nothing",
         Patch(records, "stored", _equal_is_no_change), source="ours",
+    ),
+    _fault(
+        "equal_pair_is_no_change", "an update to equal content and equal kind at once adds nothing",
+        Patch(records, "stored", _equal_pair_is_no_change), source="ours",
     ),
     _fault(
         "space_counts_its_records", "a new record adds 1 to the revision of its space",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from conformance.oracle import candidates, records, selection, steps, subjects
+from conformance.oracle import candidates, contents, records, selection, steps, subjects
 from conformance.oracle.policy import classification
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Step, Turn, extensions_of
@@ -170,6 +170,43 @@ def _seems_cognition(content: Doc) -> bool:
     return bool(content.get("cognition")) or (isinstance(structured, dict) and "cognition" in structured)
 
 
+def _reclassifying(*actions: str, names: bool) -> Callable[[Step], Step]:
+    """Let some decisions give the candidate the signals of what they bring: only where that ``names`` cognition, or only not."""
+
+    def wrap(original: Step) -> Step:
+        def review(turn: Turn, space: Space, request: Doc) -> Outcome:
+            outcome, candidate = original(turn, space, request), space.candidates.get(request["candidate_id"])
+            brought = list(contents.carried(request))
+            believed = any(content.get("cognition") for content in brought)
+            if not brought or candidate is None or believed is not names or request["decision"]["action"] not in actions:
+                return outcome
+            return outcome._replace(space=_signalling(outcome.space, candidate["candidate_id"], names=names))
+
+        return review
+
+    return wrap
+
+
+def _signalling(space: Space, candidate_id: str, *, names: bool) -> Space:
+    """Let the signals of a candidate name cognition, or not."""
+    candidate = space.candidates.get(candidate_id)
+    if candidate is None:
+        return space
+    others = [signal for signal in candidate["classification"]["signals"] if signal != "cognition"]
+    signals = [*others, "cognition"] if names else others
+    return _with_candidate(space, {**candidate, "classification": {**candidate["classification"], "signals": signals}})
+
+
+def _silencing(original: Step) -> Step:
+    """Let a dismissal take the signals away."""
+
+    def dismiss(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome = original(turn, space, request)
+        return outcome._replace(space=_signalling(outcome.space, request["candidate_id"], names=False))
+
+    return dismiss
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
     return Fault(f"r017_{name}", RULE, sentence, patched(*patches), source)
 
@@ -214,5 +251,25 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "signal_for_structured", "signals take structured for cognition",
         Patch(classification, "has_cognition", lambda _original: _seems_cognition), source="ours",
+    ),
+    _fault(
+        "signal_lost_by_override", "an override without cognition takes the candidate's signal away",
+        _step("memory.candidates.review", _reclassifying("promote", names=False)), source="ours",
+    ),
+    _fault(
+        "signal_brought_by_override", "an override with cognition gives the candidate a signal",
+        _step("memory.candidates.review", _reclassifying("promote", names=True)), source="ours",
+    ),
+    _fault(
+        "signal_lost_by_fragments", "fragments without cognition take the candidate's signal away",
+        _step("memory.candidates.review", _reclassifying("fragment", names=False)), source="ours",
+    ),
+    _fault(
+        "signal_brought_by_fragments", "fragments with cognition give the candidate a signal",
+        _step("memory.candidates.review", _reclassifying("fragment", names=True)), source="ours",
+    ),
+    _fault(
+        "signal_lost_by_dismissal", "a dismissal takes the candidate's signal away",
+        _step("memory.candidates.dismiss", _silencing), source="ours",
     ),
 )  # fmt: skip

@@ -146,6 +146,38 @@ def _by_the_author(original: Callable[..., Doc]) -> Any:
     return lambda turn, candidate: {**original(turn, candidate), "created_by": candidate["provenance"]["captured_by"]}
 
 
+def _written_by_the_author(action: str, *, overriding: bool = False) -> Patch:
+    """Let the records of one decision name the capture's author; ``overriding``: only where it brings an override."""
+
+    def wrap(original: Step) -> Step:
+        def review(turn: Turn, space: Space, request: Doc) -> Outcome:
+            decision = request["decision"]
+            if decision["action"] != action or overriding is not ("content_override" in decision):
+                return original(turn, space, request)
+            with Patch(reviews, "reviewed", _by_the_author).applied():
+                return original(turn, space, request)
+
+        return review
+
+    return altered.step("candidates.review", wrap)
+
+
+def _decided_by_the_author(*decisions: str) -> Patch:
+    """Let the outcome of some decisions name the capture's author as decider."""
+
+    def wrap(original: Callable[..., tuple[Space, Doc]]) -> Any:
+        def consumed(turn: Turn, space: Space, candidate: Doc, decision: str, *rest: Any) -> tuple[Space, Doc]:
+            kept, found = original(turn, space, candidate, decision, *rest)
+            if decision not in decisions:
+                return kept, found
+            found = {**found, "outcome": {**found["outcome"], "decided_by": found["provenance"]["captured_by"]}}
+            return kept.having(candidates=kept.candidates.change(found["candidate_id"], found)), found
+
+        return consumed
+
+    return Patch(candidates, "consumed", wrap)
+
+
 def _without_source(original: Callable[..., Doc]) -> Any:
     def reviewed(turn: Turn, candidate: Doc) -> Doc:
         return {name: value for name, value in original(turn, candidate).items() if name != "source_context_id"}
@@ -199,6 +231,22 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "created_by_the_author", "the record names the capture's author",
         Patch(reviews, "reviewed", _by_the_author), source="ours",
+    ),
+    _fault(
+        "fragments_by_the_author", "the records of fragments name the capture's author",
+        _written_by_the_author("fragment"), source="ours",
+    ),
+    _fault(
+        "override_by_the_author", "the record of an override names the capture's author",
+        _written_by_the_author("promote", overriding=True), source="ours",
+    ),
+    _fault(
+        "discarded_by_the_author", "the outcome of a discard names the capture's author as decider",
+        _decided_by_the_author("discard"), source="ours",
+    ),
+    _fault(
+        "dismissed_by_the_author", "the outcome of a dismissal names the capture's author as decider",
+        _decided_by_the_author("dismiss"), source="ours",
     ),
     _fault("source_is_lost", "the record loses the capture's source", Patch(reviews, "reviewed", _without_source), source="ours"),
     _fault(

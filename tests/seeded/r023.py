@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -229,6 +230,11 @@ def _stale_index() -> Provider:
     return Patched([Patch(records, "added", remember), Patch(ranking, "cut", recalled)])
 
 
+def _as_it_is_written(_original: Any) -> Any:
+    """Measure a content as the language's own JSON writes it."""
+    return lambda record: len(json.dumps(record["content"], ensure_ascii=False, separators=(",", ":")).encode())
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
     return Fault(f"r023_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
@@ -274,5 +280,7 @@ FAULTS: tuple[Fault, ...] = (
     _fault("selection_ignored", "recall goes over the whole subject",
            scoped.during("recall", Patch(selection, "is_named", lambda _original: lambda wanted, scope: (
                bool(scope["subject_id"] == wanted["subject_id"])))), source="ours"),
+    _fault("numbers_as_they_are_written", "numbers are measured as the language writes them",
+           Patch(ranking, "size", _as_it_is_written), source="ours"),
     Fault("r023_stale_index", RULE, "recall returns records as they first were", _stale_index, "ours"),
 )  # fmt: skip

@@ -64,6 +64,11 @@ def _micros(text: str) -> tuple[str, str]:
     return seconds, digits[:6].rstrip("0")
 
 
+def _nanos(text: str) -> tuple[str, str]:
+    seconds, digits = instant(text)
+    return seconds, digits[:9].rstrip("0")
+
+
 def _by_claimant(entry: Doc, value: str) -> bool:
     return value in (entry["attribution"]["holder_id"], entry["attribution"].get("asserted_by"))
 
@@ -316,6 +321,9 @@ FAULTS: tuple[Fault, ...] = (
            _predicate("recorded_after", lambda entry, value: _cut(_recorded(entry)) >= instant(value)), source="F28"),
     _fault("microseconds", "instants are compared by the microsecond",
            _predicate("recorded_before", lambda entry, value: _micros(_recorded(entry)) < _micros(value)), source="ours"),
+    _fault("nanoseconds", "instants are compared by the nanosecond",
+           _predicate("recorded_after", lambda entry, value: _nanos(_recorded(entry)) >= _nanos(value)),
+           _predicate("recorded_before", lambda entry, value: _nanos(_recorded(entry)) < _nanos(value)), source="ours"),
     _fault("times_as_text", "instants are compared as texts",
            _predicate("recorded_after", lambda entry, value: _recorded(entry) >= value),
            _predicate("recorded_before", lambda entry, value: _recorded(entry) < value), source="ours"),

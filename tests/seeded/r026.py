@@ -22,16 +22,26 @@ Docs = Sequence[Doc]
 # -- basis, digest and staleness
 
 
-def _without_filter(original: Any) -> Any:
-    return lambda request: {name: value for name, value in original(request).items() if name != "filter"}
+def _without(document: Doc, name: str) -> Doc:
+    return {member: value for member, value in document.items() if member != name}
 
 
-def _without_cognition(original: Any) -> Any:
-    return lambda request: {name: value for name, value in original(request).items() if name != "cognition_filter"}
+def _undigested(part: str) -> Patch:
+    """Leave a part of the request out of the digest."""
+    return Patch(assembly, "digested_request", lambda original: lambda request: _without(original(request), part))
 
 
-def _without_selection(original: Any) -> Any:
-    return lambda request: {name: value for name, value in original(request).items() if name != "selection"}
+def _digested_without(part: str, member: str, beside: str) -> Patch:
+    """Leave a member of a filter out of the digest where another one stands beside it."""
+
+    def wrap(original: Any) -> Any:
+        def digested(request: Doc) -> Doc:
+            parts: Doc = original(request)
+            return {**parts, part: _without(parts[part], member)} if beside in parts.get(part, ()) else parts
+
+        return digested
+
+    return Patch(assembly, "digested_request", wrap)
 
 
 def _kinds_alone(_original: Any) -> Any:
@@ -103,6 +113,27 @@ def _stale_by_others(original: Any) -> Any:
     return lambda turn, space, reflection, _needs: original(turn, space, reflection, ())
 
 
+def _stale_by_one_filter(original: Any) -> Any:
+    """Leave the filter out of account where a cognition filter is pinned beside it."""
+
+    def is_stale(turn: Turn, space: Space, reflection: Doc, needs: Any) -> bool:
+        left = _without(reflection, "filter") if "cognition_filter" in reflection else reflection
+        return bool(original(turn, space, left, needs))
+
+    return is_stale
+
+
+def _dead_are_covered(original: Any) -> Any:
+    """Take every caller to cover a basis record that is a tombstone."""
+
+    def covers(turn: Turn, space: Space, reflection: Doc, record_id: str) -> bool:
+        record = space.records.get(record_id)
+        dead = record is not None and records.is_tombstone(record)
+        return dead or bool(original(turn, space, reflection, record_id))
+
+    return covers
+
+
 def _state_of_latest(original: Any) -> Any:
     """Say stale in the state where any reflection of the subject is not the newest thing."""
 
@@ -139,15 +170,8 @@ def _pinned_when_settled(original: Any) -> Any:
         basis = reflections.basis(turn, space, reflection["selection"]["subject_id"], found)
         digest = assembly.state_digest(reflection, basis)
         later = {**reflection, "basis": {"state_digest": digest, **basis}}
-        return original(
-            turn,
-            space,
-            {
-                **job,
-                "reflection": later,
-                "pin": {**job["pin"], "scopes": {record["record_id"]: record["scope"] for record in found}},
-            },
-        )
+        scopes = {record["record_id"]: record["scope"] for record in found}
+        return original(turn, space, {**job, "reflection": later, "pin": {**job["pin"], "scopes": scopes}})
 
     return settle
 
@@ -171,10 +195,6 @@ def _first_need(original: Any) -> Any:
         return outcome
 
     return generate
-
-
-def _whatever_expected(_request: Doc, _digest: str) -> None:
-    return None
 
 
 def _refused_ahead(_original: Any) -> Any:
@@ -310,7 +330,7 @@ def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
 FAULTS: tuple[Fault, ...] = (
     _fault("required_kind_not_needed", "generation does without a required profile kind",
            Patch(reflections, "refuse_incomplete", always(None))),
-    _fault("digest_without_filter", "the digest does not cover the filter", Patch(assembly, "digested_request", _without_filter)),
+    _fault("digest_without_filter", "the digest does not cover the filter", _undigested("filter")),
     _fault("digest_without_profile_revisions", "the digest does not cover the revisions of profiles",
            Patch(assembly, "profile_set", _kinds_alone)),
     Fault("r026_stale_is_stored", RULE, "staleness is a mark that stays", _marked_stale),
@@ -320,10 +340,16 @@ FAULTS: tuple[Fault, ...] = (
            Patch(reflections, "is_covered", always(True))),
     _fault("shown_unselected", "a selection that the reader does not cover shows its reflections",
            scoped.during("reflections.list", Patch(selection, "authorise", always(None))), source="rules.md"),
-    _ours("digest_without_cognition", "the digest does not cover the cognition filter",
-          Patch(assembly, "digested_request", _without_cognition)),
-    _ours("digest_without_selection", "the digest does not cover the selection",
-          Patch(assembly, "digested_request", _without_selection)),
+    _ours("digest_without_cognition", "the digest does not cover the cognition filter", _undigested("cognition_filter")),
+    _ours("digest_without_selection", "the digest does not cover the selection", _undigested("selection")),
+    _ours("digest_without_recorded_before", "the digest does not cover one member of the cognition filter",
+          _digested_without("cognition_filter", "recorded_before", beside="recorded_before")),
+    _ours("digest_without_sources_beside_contexts", "the digest does not cover the sources where source contexts are given too",
+          _digested_without("filter", "sources", beside="source_context_ids")),
+    _ours("stale_by_one_filter", "staleness does without the filter where a cognition filter is pinned too",
+          Patch(reflections, "is_stale", _stale_by_one_filter)),
+    _ours("dead_basis_is_covered", "a reflection on hidden records is shown once these are tombstones",
+          Patch(reflections, "covers_record", _dead_are_covered)),
     _ours("digest_without_record_revisions", "the digest does not cover the revisions of records",
           Patch(assembly, "record_set", _ids_alone)),
     Fault("r026_digest_of_everything", RULE, "the digest covers every change of the space", _covering_everything, "ours"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.oracle import authority, profiles, revisions, subjects
+from conformance.oracle import authority, contents, profiles, reflections, revisions, subjects
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -123,11 +123,35 @@ def _extensions_replaced(original: Any) -> Any:
     return changed
 
 
+def _measured_when_new(original: Any) -> Any:
+    """Measure the content of a new document alone."""
+
+    def update(turn: Turn, space: Space, request: Doc) -> Outcome:
+        written = profiles.key_of(request["subject_id"], request["kind"]) in space.profiles
+        measure: Any = always(None) if written else lambda refuse: refuse
+        with Patch(contents, "refuse_oversized", measure).applied():
+            outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return update
+
+
 def _digest_of_text(original: Any) -> Any:
     def written(turn: Turn, request: Doc) -> Doc:
         return {**original(turn, request), "content_digest": canonical.digest(request["content"]["text"])}
 
     return written
+
+
+def _ahead_of_another(original: Any) -> Any:
+    """Take an expected digest for a revision: one that is greater than the present one is ahead."""
+
+    def refuse_other_state(request: Doc, digest: str) -> None:
+        if request.get("expected_state_digest", digest) > digest and "filter" in request:
+            raise Refusal(Code.REVISION_AHEAD, expected_revision=None, actual_revision=None)
+        original(request, digest)
+
+    return refuse_other_state
 
 
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
@@ -141,6 +165,8 @@ def _ours(name: str, sentence: str, *patches: Patch) -> Fault:
 FAULTS: tuple[Fault, ...] = (
     _fault("missing_is_an_error", "a profile kind that was never written is NOT_FOUND",
            altered.step("profile.get", _missing_is_an_error)),
+    _ours("expected_digest_ahead", "an expected digest that is greater than the present one is refused as ahead",
+          Patch(reflections, "refuse_other_state", _ahead_of_another)),
     _ours("missing_as_empty", "a kind that was never written is an empty document",
           altered.answer("profile.get", _missing_as_empty)),
     _ours("missing_unsaid", "missing kinds are not listed", altered.answer("profile.get", _unsaid)),
@@ -153,6 +179,8 @@ FAULTS: tuple[Fault, ...] = (
     _ours("profile_first_writer", "a document names its first writer for ever", Patch(profiles, "_changed", _first_writer)),
     _ours("profile_extensions_replaced", "an update replaces the extensions", Patch(profiles, "_changed", _extensions_replaced)),
     _ours("profile_digest_of_text", "the content digest is of the text alone", Patch(profiles, "written", _digest_of_text)),
+    _ours("profile_measured_when_new", "the content of a document that exists is not measured at an update",
+          altered.step("profile.update", _measured_when_new)),
     _ours("profile_for_nobody", "a profile is made for a subject that does not exist",
           scoped.during("profile.update", Patch(subjects, "require_existing", always(None)))),
     _ours("profile_unchecked", "a profile update takes any revision",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from conformance import sealing
-from conformance.oracle import exports, store
+from conformance.oracle import contents, exports, store
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from tests.seeded import altered
@@ -73,6 +73,51 @@ def _without_empty(value: Doc) -> Doc:
 
 def _without_null(value: Doc) -> Doc:
     return {**value, "content": {name: part for name, part in value["content"].items() if part is not None}}
+
+
+def _of_contents(*kinds: str, lost: Callable[[str, Any], bool]) -> Item:
+    """Leave the ``lost`` members of the contents of some types out."""
+
+    def changed(item: Doc) -> Doc:
+        if item["type"] not in kinds:
+            return item
+        content = {name: part for name, part in item["value"]["content"].items() if not lost(name, part)}
+        return {**item, "value": {**item["value"], "content": content}}
+
+    return changed
+
+
+def _null(name: str, part: Any) -> bool:
+    return name == "structured" and part is None
+
+
+def _void(name: str, part: Any) -> bool:
+    """Say whether a structured value counts as nothing although it is not null."""
+    return name == "structured" and part is not None and not part
+
+
+def _empty(name: str, part: Any) -> bool:
+    return name == "cognition" and part == []
+
+
+def _plain_when_frozen(original: Any) -> Any:
+    """Drop the extensions of a request for an export of a frozen space."""
+
+    def facts(turn: Turn, space: Space, request: Doc, export_id: str) -> Doc:
+        made: Doc = original(turn, space, request, export_id)
+        return _bare(made) if space.facts["state"] == "frozen" else made
+
+    return facts
+
+
+def _plain_when_empty(original: Any) -> Any:
+    """Drop the extensions of a request for an export of a space without subjects."""
+
+    def facts(turn: Turn, space: Space, request: Doc, export_id: str) -> Doc:
+        made: Doc = original(turn, space, request, export_id)
+        return made if space.subjects.all() else _bare(made)
+
+    return facts
 
 
 def _bare(value: Doc) -> Doc:
@@ -152,6 +197,17 @@ def _exported(name: str, sentence: str, change: Item, *, source: str = "ours") -
     return _fault(name, sentence, _exporting(change), source=source)
 
 
+def _measured(table: str, member: str) -> Callable[[Turn, Space, Doc], None]:
+    """Measure the content that an object has already."""
+
+    def look(turn: Turn, space: Space, request: Doc) -> None:
+        found = getattr(space, table).get(request[member])
+        if found is not None:
+            contents.refuse_oversized(turn, found["content"])
+
+    return look
+
+
 FAULTS: tuple[Fault, ...] = (
     _exported("receipts_lost", "an export holds no receipts", _without("receipt"), source="rules.md"),
     _exported("tombstones_dropped", "an export leaves tombstones out", _of_values("record", _dead), source="rules.md"),
@@ -167,6 +223,25 @@ FAULTS: tuple[Fault, ...] = (
     _exported("extensions_not_exported", "an export drops the extensions of records", _of_values("record", _bare)),
     _exported("source_context_not_exported", "an export drops source contexts", _of_values("record", _sourced)),
     _exported("null_not_exported", "an export drops structured null", _of_values("record", _without_null)),
+    _exported("candidate_null_not_exported", "an export drops structured null of candidates",
+              _of_contents("candidate", lost=_null)),
+    _exported("profile_null_not_exported", "an export drops structured null of profiles", _of_contents("profile", lost=_null)),
+    _exported("voids_not_exported", "an export drops structured false, 0, empty strings, arrays and objects",
+              _of_contents("record", "candidate", "profile", lost=_void)),
+    _exported("candidate_empty_cognition_not_exported", "an export drops empty cognition arrays of candidates",
+              _of_contents("candidate", lost=_empty)),
+    _exported("candidate_extensions_not_exported", "an export drops the extensions of candidates",
+              _of_values("candidate", _bare)),
+    _ours("deletion_is_measured", "a record whose imported content is too large cannot be deleted",
+          altered.step("records.delete", altered.first(_measured("records", "record_id")))),
+    _ours("promotion_is_measured", "a record whose imported content is too large cannot be moved",
+          altered.step("records.promote", altered.first(_measured("records", "record_id")))),
+    _ours("review_is_measured", "a candidate whose imported content is too large cannot be promoted",
+          altered.step("candidates.review", altered.first(_measured("candidates", "candidate_id")))),
+    _ours("frozen_bundle_plain", "the bundle of a frozen space lacks the extensions of its request",
+          Patch(exports, "_facts", _plain_when_frozen)),
+    _ours("empty_bundle_plain", "the bundle of an empty space lacks the extensions of its request",
+          Patch(exports, "_facts", _plain_when_empty)),
     _ours("pending_receipts_exported", "an export holds pending receipts", Patch(exports, "receipts_of", _all_receipts)),
     _ours("live_export", "an export shows the space as it is now", altered.step("exports.get", _live)),
     _ours("last_chunk_for_ever", "past the last chunk the last is given", altered.step("exports.get", _last_for_ever)),
