@@ -126,6 +126,10 @@ def _makings(world: World, subject_id: str) -> dict[str, dict[str, Any]]:
     }
 
 
+BARREN = {"reflections.generate": (Code.PROFILE_INCOMPLETE, Code.INSUFFICIENT_DATA)}
+"""What else is wrong with a request for a subject that does not exist: it has no profiles and no records either."""
+
+
 def _served(world: World, stems: dict[str, dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     served = {operation.stem for operation in scenes.served(world)}
     return [(stem, members) for stem, members in stems.items() if stem in served]
@@ -141,7 +145,7 @@ def test_nothing_else_makes_a_subject(bench: Bench, name: str) -> None:
     everything = {"subject_id": subject_id, "mode": "all_authorized"}
     with world.unchanged():
         for stem, members in _served(world, _makings(world, subject_id)):
-            world.root.refused(stem, Code.NOT_FOUND, **members)
+            world.root.must_refuse(world.root.call(stem, **members), Code.NOT_FOUND, *BARREN.get(stem, ()))
         for caller in (world.root, reader):
             world.same([], caller.all("records.list", selection=everything), "a missing subject has records")
             world.same([], caller.all("candidates.list", selection=everything), "a missing subject has candidates")

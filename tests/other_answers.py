@@ -101,7 +101,7 @@ class SetsBackwards(Oracle):
 
 
 class LastReason(Oracle):
-    """Where several reasons for a refusal are present at once, tells the one that the oracle would tell last (preamble)."""
+    """Where several conditions are violated at once, tells the one that the oracle checks last (preamble)."""
 
     def run(self, op: str, principal: Principal, request: Request) -> Members:
         self._asked = Asked(principal.principal_id, op, dict(request))
@@ -110,12 +110,27 @@ class LastReason(Oracle):
     def _rejected(self, refusal: Refusal) -> MemoryRejected:
         model = Model(self.bundle, self._described(), self.declared)
         model.now, model.env = self.clock.now(), self.env
-        *_, last = reasons.reasons(model, self.state, self._asked, refusal, self.env).values()
+        *_, last = reasons.reasons(model, self.state, self._asked, refusal, self.env)
         return super()._rejected(last)
 
     def _described(self) -> Mapping[str, Any]:
         described: Mapping[str, Any] = super().run("memory.describe", Principal(self._asked.caller), {})
         return described
+
+
+class ShortPages(Oracle):
+    """Gives one item fewer than asked for on the first page of a list (section 7, Lists: no page need be filled)."""
+
+    def call(self, credential: str | None, flags: Iterable[str], op: str, payload: Any) -> Answer:
+        return super().call(credential, flags, op, self._shortened(op, payload))
+
+    def _shortened(self, op: str, payload: Any) -> Any:
+        row = self.bundle.operations.get(op)
+        if row is None or not row.lists or not self.bundle.request(op).accepts(payload):
+            return payload
+        page, most = payload.get("page", {}), self.env.choices.limits.max_page
+        limit = page.get("limit", self.env.choices.default_limit)
+        return payload if "cursor" in page or not 1 < limit <= most else {**payload, "page": {**page, "limit": limit - 1}}
 
 
 class FormFirst(Oracle):

@@ -187,7 +187,7 @@ def _codes(stage: Stage, actor: Any, stem: str, **members: Any) -> set[Code]:
     asked = Asked(actor.principal_id, f"memory.{stem}", stage.request(stem, _home(stage), members))
     _, reply = stage.model.step(stage.model.state, asked)
     assert isinstance(reply, Refusal)
-    return set(reasons.reasons(stage.model, stage.model.state, asked, reply))
+    return {one.symbol for one in reasons.reasons(stage.model, stage.model.state, asked, reply)}
 
 
 def test_each_of_two_reasons_may_be_told(stage: Stage) -> None:
@@ -279,6 +279,162 @@ def test_what_is_forged_is_not_brought_in_by_imagining(stage: Stage) -> None:
     assert _codes(stage, stage.roots[_home(stage)], "imports.activate", **activation) == {Code.WRONG_STATE}
 
 
+SCOPE = {"subject_id": "u1", "context_id": "c1"}
+WHOLE = {"subject_id": "u1", "mode": "all_authorized"}
+OTHER_DIGEST = "0" * 64
+
+
+def _fence(stage: Stage, action: str = "fence", revision: int = 1) -> None:
+    target = {"type": "subject", "subject_id": "u1"}
+    _root(stage, "subjects.fence", target=target, action=action, expected_revision=revision)
+
+
+def _fence_context(stage: Stage, context_id: str = "c1") -> None:
+    _root(stage, "subjects.fence", target={"type": "context", "context_id": context_id}, action="fence")
+
+
+def _narrow(stage: Stage, *capabilities: str) -> Any:
+    """Give somebody who holds capabilities in one context of one subject alone."""
+    person = stage.people[0]
+    narrow = {"subject_ids": ["u1"], "context_ids": ["c1"], "shared_access": "none"}
+    _root(stage, "grants.grant", grantee_id=person.principal_id, capabilities=list(capabilities), **narrow)
+    return person
+
+
+def test_a_generation_tells_each_thing_that_is_wrong(stage: Stage) -> None:
+    root = stage.roots[_home(stage)]
+    generation = {"selection": WHOLE, "expected_state_digest": OTHER_DIGEST}
+    lacking = {Code.PROFILE_INCOMPLETE, Code.INSUFFICIENT_DATA, Code.REVISION_STALE}
+    assert _codes(stage, root, "reflections.generate", **generation) == lacking | {Code.NOT_FOUND}
+    _root(stage, "subjects.ensure", subject_id="u1")
+    assert _codes(stage, root, "reflections.generate", **generation) == lacking
+    profile = {"kind": "personality", "content": {"text": ""}, "expected_revision": None}
+    _root(stage, "profile.update", subject_id="u1", **profile)
+    lacking -= {Code.PROFILE_INCOMPLETE}
+    assert _codes(stage, root, "reflections.generate", **generation) == lacking
+    assert _codes(stage, root, "reflections.generate", selection=WHOLE) == {Code.INSUFFICIENT_DATA}
+    _fence(stage)
+    assert _codes(stage, root, "reflections.generate", **generation) == lacking | {Code.SUBJECT_FENCED}
+    _fence(stage, "archive", 2)
+    _root(stage, "spaces.freeze", expected_revision=1)
+    assert _codes(stage, root, "reflections.generate", **generation) == lacking | {Code.SUBJECT_ARCHIVED, Code.SPACE_FROZEN}
+
+
+@pytest.mark.parametrize(("action", "code"), [("fence", Code.SUBJECT_FENCED), ("archive", Code.SUBJECT_ARCHIVED)])
+def test_a_promotion_to_where_a_record_is_tells_each_thing_that_is_wrong(stage: Stage, action: str, code: Code) -> None:
+    promotion = {"record_id": _created(stage), "to_scope": SCOPE, "expected_revision": 7}
+    _fence(stage, action)
+    wrong = {code, Code.WRONG_STATE, Code.REVISION_AHEAD}
+    assert _codes(stage, stage.roots[_home(stage)], "records.promote", **promotion) == wrong
+    assert _codes(stage, _narrow(stage, "records_write"), "records.promote", **promotion) == wrong
+
+
+def test_a_promotion_to_another_subject_tells_each_thing_that_is_wrong(stage: Stage) -> None:
+    record_id, root = _created(stage), stage.roots[_home(stage)]
+    narrow = _narrow(stage, "records_write")
+    promotion = {"record_id": record_id, "to_scope": {**SCOPE, "subject_id": "u2"}, "expected_revision": 7}
+    wrong = {Code.INVALID_VALUE, Code.REVISION_AHEAD}
+    assert _codes(stage, root, "records.promote", **promotion) == wrong
+    _root(stage, "records.delete", record_id=record_id, expected_revision=1)
+    _fence_context(stage)
+    _fence(stage)
+    wrong |= {Code.RECORD_TOMBSTONED, Code.CONTEXT_FENCED, Code.SUBJECT_FENCED}
+    assert _codes(stage, root, "records.promote", **promotion) == wrong
+    assert _codes(stage, narrow, "records.promote", **promotion) == wrong | {Code.NOT_AUTHORIZED}
+    blind = {**promotion, "record_id": "missing"}
+    assert _codes(stage, narrow, "records.promote", **blind) == {Code.NOT_FOUND, Code.CONTEXT_FENCED}
+
+
+def test_whoever_cannot_see_a_subject_is_not_told_of_its_fence(stage: Stage) -> None:
+    record_id = _created(stage)
+    _root(stage, "subjects.ensure", subject_id="u2")
+    target = {"type": "subject", "subject_id": "u2"}
+    _root(stage, "subjects.fence", target=target, action="fence", expected_revision=1)
+    promotion = {"record_id": record_id, "to_scope": {**SCOPE, "subject_id": "u2"}, "expected_revision": 1}
+    assert Code.SUBJECT_FENCED in _codes(stage, stage.roots[_home(stage)], "records.promote", **promotion)
+    narrow = _narrow(stage, "records_write")
+    assert _codes(stage, narrow, "records.promote", **promotion) == {Code.NOT_AUTHORIZED, Code.INVALID_VALUE}
+
+
+def _kindless(stage: Stage) -> str:
+    _root(stage, "subjects.ensure", subject_id="u1")
+    return str(_root(stage, "capture", scope=SCOPE, content={"text": "a"}).payload["receipt"]["affected"][0]["id"])
+
+
+def test_a_review_tells_each_thing_that_is_wrong(stage: Stage) -> None:
+    candidate_id, root = _kindless(stage), stage.roots[_home(stage)]
+    large = {"action": "promote", "content_override": {"text": "x" * 20_000}}
+    review = {"candidate_id": candidate_id, "decision": large, "expected_revision": 7}
+    wrong = {Code.INVALID_VALUE, Code.LIMIT_EXCEEDED, Code.REVISION_AHEAD}
+    assert _codes(stage, root, "candidates.review", **review) == wrong
+    _root(stage, "candidates.dismiss", candidate_id=candidate_id, expected_revision=1)
+    _fence(stage)
+    _fence_context(stage)
+    wrong |= {Code.CANDIDATE_CONSUMED, Code.SUBJECT_FENCED, Code.CONTEXT_FENCED}
+    assert _codes(stage, root, "candidates.review", **review) == wrong
+    assert _codes(stage, _narrow(stage, "review", "records_write"), "candidates.review", **review) == wrong
+
+
+def test_two_reasons_of_one_code_tell_the_details_of_either(stage: Stage) -> None:
+    decision = {"action": "promote", "content_override": {"text": "a", "cognition": [{}]}}
+    review = {"candidate_id": _kindless(stage), "decision": decision, "expected_revision": 1}
+    for field, right in (("content.cognition", True), ("decision.kind", True), ("kind", False)):
+        details = {"field": field, "reason": "invalid_cognition_record"}
+        seen = Reply(error={"code": "INVALID_INPUT", "message": "", "extensions": {}, "details": details})
+        assert (_judged(stage, seen, "candidates.review", **review).disagreement is None) == right
+
+
+def test_a_change_of_a_record_tells_each_thing_that_is_wrong(stage: Stage) -> None:
+    record_id, root = _created(stage), stage.roots[_home(stage)]
+    _root(stage, "records.delete", record_id=record_id, expected_revision=1)
+    _fence(stage)
+    _fence_context(stage)
+    change = {"record_id": record_id, "expected_revision": 7}
+    wrong = {Code.RECORD_TOMBSTONED, Code.SUBJECT_FENCED, Code.CONTEXT_FENCED, Code.REVISION_AHEAD}
+    assert _codes(stage, root, "records.delete", **change) == wrong
+    large = {**change, "content": {"text": "x" * 20_000}}
+    assert _codes(stage, root, "records.update", **large) == wrong | {Code.LIMIT_EXCEEDED}
+
+
+def test_a_profile_of_a_missing_subject_has_no_revision_either(stage: Stage) -> None:
+    root = stage.roots[_home(stage)]
+    update = {"subject_id": "nobody", "kind": "x", "content": {"text": ""}}
+    assert _codes(stage, root, "profile.update", **update, expected_revision=None) == {Code.NOT_FOUND}
+    assert _codes(stage, root, "profile.update", **update, expected_revision=1) == {Code.NOT_FOUND, Code.REVISION_AHEAD}
+
+
+def test_a_fence_and_a_freeze_tell_each_thing_that_is_wrong(stage: Stage) -> None:
+    _created(stage)
+    root = stage.roots[_home(stage)]
+    fence = {"target": {"type": "subject", "subject_id": "u1"}, "expected_revision": 7}
+    assert _codes(stage, root, "subjects.fence", **fence, action="unfence") == {Code.WRONG_STATE, Code.REVISION_AHEAD}
+    _fence(stage, "archive")
+    assert _codes(stage, root, "subjects.fence", **fence, action="archive") == {Code.SUBJECT_ARCHIVED, Code.REVISION_AHEAD}
+    assert _codes(stage, root, "spaces.unfreeze", expected_revision=7) == {Code.WRONG_STATE, Code.REVISION_AHEAD}
+
+
+def test_an_activation_tells_each_thing_that_is_wrong(stage: Stage) -> None:
+    _created(stage)
+    bundle, chunks = _exported(stage)
+    import_id = _root(stage, "imports.stage", bundle=bundle, chunk=chunks[0]).payload["receipt"]["affected"][0]["id"]
+    root, wrong = stage.roots[_home(stage)], {Code.SPACE_NOT_FROZEN, Code.REVISION_AHEAD}
+    for name, code in ((import_id, Code.WRONG_STATE), ("missing", Code.NOT_FOUND)):
+        activation = {"import_id": name, "expected_authority_generation": 7}
+        assert _codes(stage, root, "imports.activate", **activation) == wrong | {code}
+
+
+def test_an_import_that_was_complete_has_no_further_chunk(stage: Stage) -> None:
+    _created(stage)
+    bundle, chunks = _exported(stage)
+    import_id = _root(stage, "imports.stage", bundle=bundle, chunk=chunks[0]).payload["receipt"]["affected"][0]["id"]
+    for chunk in chunks[1:]:
+        _root(stage, "imports.stage", bundle=bundle, chunk=chunk, import_id=import_id)
+    _root(stage, "spaces.freeze", expected_revision=1)
+    _root(stage, "imports.activate", import_id=import_id, expected_authority_generation=1)
+    further = {"bundle": bundle, "import_id": import_id, "chunk": {**chunks[0], "ordinal": len(chunks)}}
+    assert _codes(stage, stage.roots[_home(stage)], "imports.stage", **further) == {Code.WRONG_STATE, Code.IMPORT_SEQUENCE}
+
+
 # -- the judge
 
 
@@ -363,6 +519,28 @@ def test_a_stage_under_another_bundle_may_be_refused_in_several_ways(stage: Stag
     assert _judged(stage, told["STATE_CONFLICT"], "imports.stage", bundle=bundle, **due).disagreement is not None
 
 
+def _issued(stage: Stage, actor: Any, **members: Any) -> Judged:
+    """Judge how somebody issues what root may issue, as if the target had let it."""
+    op, shape = "memory.grants.grant", {"grantee_id": "x", "capabilities": ["recall"], "shared_access": "read"}
+    request = stage.request("grants.grant", _home(stage), {**shape, **members})
+    payload = stage.duo.exchange(stage.roots[_home(stage)], op, request).payload
+    seen = Reply(payload={"receipt": {**payload["receipt"], "principal_id": actor.principal_id}})
+    return stage.duo.judge.judge(stage.model.state, stage.duo.asked(actor, op, request, seen), seen)
+
+
+def test_what_is_expired_from_the_start_may_be_issued_whatever_it_covers(stage: Stage) -> None:
+    over = {"expires_at": "2020-01-01T00:00:00Z"}
+    assert _issued(stage, stage.people[0], **over).disagreement is not None
+    issuer = _narrow(stage, "grants_issue", "recall")
+    judged = _issued(stage, issuer, **over)
+    assert judged.disagreement is None
+    issued = [grant for grant in judged.state.spaces[_home(stage)].grants.all() if grant.get("expires_at") == over["expires_at"]]
+    assert [grant["issuer_id"] for grant in issued] == [issuer.principal_id]
+    assert len(judged.state.spaces[_home(stage)].grants.all()) == len(stage.space(_home(stage)).grants.all()) + 1
+    assert _issued(stage, issuer, expires_at="9020-01-01T00:00:00Z").disagreement is not None
+    assert _issued(stage, _narrow(stage, "recall"), **over).disagreement is None
+
+
 # -- cursors
 
 
@@ -410,6 +588,51 @@ def test_a_cursor_in_other_hands_is_refused(stage: Stage) -> None:
     request = {**chain.request, "include_tombstones": True}
     seen = stage.chains.misuse(chain.actor, chain.op, request, chain.cursor)
     assert seen.code == "CURSOR_INVALID"
+
+
+def _listing(stage: Stage, actor: Any) -> Chain:
+    return Chain(actor, "memory.records.list", stage.request("records.list", _home(stage), {"selection": WHOLE}))
+
+
+def test_a_page_may_be_short() -> None:
+    bundle = load()
+    opened = open_target("python:tests.other_answers:ShortPages", bundle=bundle).open()
+    stage = Stage(Bench(opened.shim, bundle, opened.facts), Random(1))
+    for _ in range(4):
+        _created(stage)
+    stage.chains.page(_listing(stage, stage.roots[_home(stage)]), {"limit": 1})
+    chain = _listing(stage, _narrow(stage, "records_read"))
+    assert len(stage.chains.page(chain, {"limit": 3}).payload["records"]) == 2
+    assert len(stage.chains.page(chain, {"limit": 3}).payload["records"]) == 2
+    assert not chain.cursor
+
+
+@pytest.mark.parametrize(
+    ("taken", "goes_on", "reason"),
+    [
+        (3, True, "above the limit"),
+        (0, True, "an empty page that goes on"),
+        (1, False, "an item is lacking"),
+        (4, True, "goes on after the last item"),
+        (1, True, ""),
+        (2, True, ""),
+    ],
+)
+def test_a_page_is_neither_too_long_nor_empty_nor_the_last_too_early(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, taken: int, goes_on: bool, reason: str
+) -> None:
+    for _ in range(4):
+        _created(stage)
+    chain = _listing(stage, stage.roots[_home(stage)])
+    listed = stage.duo.exchange(chain.actor, chain.op, chain.request).payload["records"]
+    whole = {"records": listed[:taken], "total_authorized": 4, **({"next_cursor": "c"} if goes_on else {})}
+    monkeypatch.setattr(type(stage.duo), "exchange", lambda *_call: Reply(payload=whole))
+    try:
+        stage.chains.page(chain, {"limit": 2})
+        found = ""
+    except Disagreement as disagreement:
+        found = disagreement.reason
+    assert found == reason
 
 
 # -- at once

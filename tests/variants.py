@@ -30,6 +30,7 @@ from tests.other_answers import (
     RefusesAnotherBundle,
     RefusesLarge,
     SetsBackwards,
+    ShortPages,
     WholeSeconds,
 )
 
@@ -154,6 +155,7 @@ SHAPES: Mapping[str, Callable[[], Oracle]] = MappingProxyType(
         "refuses_large_requests": RefusesLarge,
         "refuses_another_bundle": RefusesAnotherBundle,
         "completes_in_time": CompletesInTime,
+        "short_pages": ShortPages,
     }
 )
 """Variants in how an answer is put."""

@@ -59,7 +59,6 @@ class Chains:
         self._model = duo.model
         self.open: list[Chain] = []
         self._order: dict[bytes, tuple[list[Any], list[str]]] = {}
-        self._root_pages_full: dict[str, bool] = {}
 
     # -- sending
 
@@ -211,17 +210,8 @@ class Chains:
             raise Disagreement("R022", op, Kind.MEMBER, reason=reason, expected=lacking, seen=payload.get("next_cursor"))
         if len(items) > page.get("limit", self._model.described["limits"]["max_page"]):
             raise Disagreement("R022", op, Kind.MEMBER, reason="above the limit", expected=page, seen=len(items))
-        self._full(chain, op, page, payload, items)
-
-    def _full(self, chain: Chain, op: str, page: Mapping[str, Any], payload: Doc, items: list[Doc]) -> None:
-        """Short pages that only a caller with hidden items gets tell of them: root's pages say what is usual here."""
-        if "next_cursor" not in payload or "limit" not in page:
-            return
-        full = len(items) == page["limit"]
-        if chain.actor.name.startswith("root"):
-            self._root_pages_full[op] = full and self._root_pages_full.get(op, True)
-        elif not full and self._root_pages_full.get(op, False):
-            raise Disagreement("R013", op, Kind.MEMBER, reason="a short page", expected=page["limit"], seen=len(items))
+        if "next_cursor" in payload and not items:
+            raise Disagreement("R022", op, Kind.MEMBER, reason="an empty page that goes on", expected=lacking, seen=items)
 
     def _ordered(self, chain: Chain, asked: Asked, names: list[str], items: list[Doc], whole: Mapping[str, Doc]) -> None:
         if asked.op == "memory.reflections.list":

@@ -105,6 +105,11 @@ FREEDOM: tuple[Row, ...] = (
     Row("describe", "engine_policy_version", _ANNOUNCED, by="model.Model"),
     Row("every list", "order", _ORDER, by="chains: the union of the pages is compared, and order with itself"),
     Row("every list", "default limit", "The default limit is the provider's (section 4, page).", by="chains"),
+    Row(
+        "every list", "length of a page",
+        "Pages of one cursor chain give every item exactly once (section 7, Lists); no page need be filled.",
+        by="chains: a page holds at most its limit, and one item where more follows",
+    ),
     Row("every list", "next_cursor", "A cursor is bound to principal, operation and all request members but page.", by="chains"),
     Row(
         "every list", "death of a cursor",
@@ -116,7 +121,7 @@ FREEDOM: tuple[Row, ...] = (
     Row(
         "every refusal", "code where two reasons meet",
         "A check never depends on a [profile] order of errors when two violations are present at once (preamble).",
-        by="reasons: the codes of all reasons, but for the orders that [ref] fixes",
+        by="reasons: the codes of all violations, but for the orders that [ref] fixes",
     ),
     Row(
         "a failed activation", "code where two reasons meet",
@@ -135,7 +140,7 @@ FREEDOM: tuple[Row, ...] = (
     ),
     Row(
         "grants.grant", "expired issuance", "Issuance that is expired from the start is left to the provider (section 5).",
-        by="judging.ALTERNATIVES",
+        by="judging.ALTERNATIVES, and overdue, whatever it covers",
     ),
     Row(
         "grants.revoke", "cascade", "Whether grants issued under it fall too is left to the provider (section 5).",

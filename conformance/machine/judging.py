@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from conformance.exchange import Reply
-from conformance.machine import blames, freedom, reasons
+from conformance.machine import blames, freedom, overdue, reasons
 from conformance.machine.comparison import Comparator, Difference, Sight
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.model import Asked, Model
@@ -33,7 +33,7 @@ OTHER_BUNDLE = frozenset(
 )
 """How a stage may be refused whose bundle is not the one before (section 4 asks for the same, and names no code)."""
 
-GRANT = "memory.grants.grant"
+GRANT = overdue.GRANT
 NOTHING = object()
 
 
@@ -73,11 +73,17 @@ class Judge:
     def _of_refusal(self, state: State, asked: Asked, seen: Reply, refusal: Refusal) -> Judged:
         if seen.error is not None:
             return self._of_both(state, asked, seen, refusal)
-        for env in self._alternatives(asked.op):
-            after, reply = self.model.step(state, asked, env)
+        for after, reply in self._otherwise(state, asked):
             if not isinstance(reply, Refusal):
                 return Judged(after, reply, self.compared(asked, reply, seen.payload))
         return Judged(state, refusal, accepted(self.bundle, asked, refusal, seen))
+
+    def _otherwise(self, state: State, asked: Asked) -> Iterator[tuple[State, Doc | Refusal]]:
+        """Answer as other providers may."""
+        yield from (self.model.step(state, asked, env) for env in self._alternatives(asked.op))
+        issued = overdue.issued(self.model, state, asked)
+        if issued is not None:
+            yield issued
 
     def _of_both(self, state: State, asked: Asked, seen: Reply, refusal: Refusal) -> Judged:
         """Judge a refusal where the model refuses too: its reason may be one that another choice of the provider brings."""
@@ -114,18 +120,18 @@ class Judge:
         code = self.bundle.symbol(str(seen.code))
         if refusal.symbol not in self.bundle.errors:
             return None
-        if code is refusal.symbol:
-            return self._details(state, asked, seen, refusal)
-        if code in self._stands_for(state, asked, refusal):
+        first = self._details(state, asked, seen, refusal) if code is refusal.symbol else None
+        if (code is refusal.symbol and first is None) or code in self._stands_for(state, asked, refusal):
             return None
         if refusal.symbol not in reasons.LACKING and code in self._of_another_bundle(state, asked):
             return None
         right = reasons.reasons(self.model, state, asked, refusal, env)
-        if code is not None and code in right:
-            return self._details(state, asked, seen, right[code])
-        if any(freedom.EITHER.get(symbol) is code for symbol in right):
+        details = [self._details(state, asked, seen, one) for one in right if one.symbol is code]
+        if details:
+            return None if None in details else details[0]
+        if any(freedom.EITHER.get(one.symbol) is code or code in self._stands_for(state, asked, one) for one in right):
             return None
-        told = [self.bundle.answered(symbol).code for symbol in right]
+        told = list(dict.fromkeys(self.bundle.answered(one.symbol).code for one in right))
         rule = self._of_other(asked.op, refusal.symbol, code)
         return Disagreement(rule, asked.op, Kind.CODE, reason=f"{told[0]}/{seen.code}", expected=told, seen=seen.error)
 

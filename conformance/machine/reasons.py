@@ -1,67 +1,66 @@
-"""All the codes that a refusal may carry: with two reasons present at once, either may be told (protocol.md, preamble).
+"""All that a refusal may tell: with two reasons present at once, either may be told (protocol.md, preamble).
 
-The model tells one reason. It is put right in a state or a request that is only imagined, and the model is asked again, until it
-accepts or there is nothing left to put right. What a caller may not see is no reason that it may be told (section 5, Visibility).
+The model tells the first. Each condition that an operation checks is asked for itself (``violations``), and what the caller may
+not see is no reason that it may be told (section 5, Visibility).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 
-from conformance.machine.imagined import Imagined
-from conformance.machine.model import Asked, Model
-from conformance.machine.repairs import repaired
+from conformance.machine.callers import lacking, of_record
+from conformance.machine.conditions import Call, Condition, Rests, of
+from conformance.machine.model import DIGEST_MEMBER, Asked, Model
+from conformance.machine.violations import OWN, before
+from conformance.oracle import authority
 from conformance.oracle.refusals import Refusal
-from conformance.oracle.state import State
-from conformance.oracle.turn import Env
-from conformance.wire.vocabulary import Code, Field
-
-MOST = 8
+from conformance.oracle.state import Space, State
+from conformance.oracle.turn import Env, Turn
+from conformance.wire.vocabulary import Code
 
 LACKING = frozenset({Code.NOT_AUTHORIZED, Code.NOT_FOUND})
 """What a caller is told that lacks coverage."""
 
-# What a caller without coverage may be told instead: it rests on the request, or on what every caller of the space sees.
-OPEN_REASONS = frozenset({Code.LIMIT_EXCEEDED, Code.SPACE_FROZEN, Code.SPACE_NOT_FROZEN, Code.INVALID_VALUE, Code.KEY_REUSED})
-OF_THE_REQUEST = frozenset({Code.LIMIT_EXCEEDED, Code.INVALID_VALUE, Code.KEY_REUSED})
-
-OF_THE_OBJECT = (Field.TO_SUBJECT, Field.DECISION_KIND)
-"""The fields that are held against the object that a request names: whoever cannot see it is not told of them."""
+PROMOTE = "memory.records.promote"
 
 
-def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env | None = None) -> Mapping[Code, Refusal]:
-    """Give every code that the refusal of this call may carry, with the model's refusal for it; the model's own comes first."""
-    found = {refusal.symbol: refusal}
-    present = Imagined(state, replace(asked, named=None, pends=False), env or model.env)
-    open_to = None if refusal.symbol not in LACKING else _open_to(model, present)
-    hidden = refusal.symbol is Code.NOT_FOUND
-    for _ in range(MOST):
-        following = repaired(model, present, refusal)
-        if following is None:
-            return found
-        present = following
-        _, reply = model.step(present.state, present.asked, present.env)
-        if not isinstance(reply, Refusal):
-            return found
-        refusal = reply
-        lacks_first = open_to is None and refusal.symbol in LACKING
-        if lacks_first:
-            open_to = _open_to(model, present)
-        told = open_to is None or refusal.symbol in open_to
-        if lacks_first or (told and not (hidden and _of_the_object(model, refusal))):
-            found.setdefault(refusal.symbol, refusal)
+def reasons(model: Model, state: State, asked: Asked, refusal: Refusal, env: Env | None = None) -> Sequence[Refusal]:
+    """Give every refusal that may be told instead of the model's, which comes first: two of one code differ in their details."""
+    call = _call(model, state, asked, env or model.env)
+    lack = lacking(call)
+    told = _may_be_told(call, lack)
+    conditions = [*before(call, asked.request), *OWN.get(asked.op, _nothing)(call)]
+    found = [refusal, *([] if lack is None else [lack])]
+    found += [one for condition in conditions if condition.rests in told and (one := condition.violated()) is not None]
     return found
 
 
-def _of_the_object(model: Model, refusal: Refusal) -> bool:
-    return refusal.details.get("field") in [model.bundle.field(field) for field in OF_THE_OBJECT]
+def _nothing(_call: Call) -> Sequence[Condition]:
+    return ()
 
 
-def _open_to(model: Model, present: Imagined) -> frozenset[Code]:
-    """Give what the caller may be told although it lacks coverage: nothing of a space that it cannot see."""
-    asked = present.asked
-    if not model.turn(asked.caller, asked.op, present.space, present.state).grants:
-        return OF_THE_REQUEST
-    named = {asked.request.get(name, {}).get("context_id") for name in ("scope", "to_scope")}
-    return OPEN_REASONS | {Code.CONTEXT_FENCED} if named & {*present.space.facts["fenced_context_ids"]} else OPEN_REASONS
+def _call(model: Model, state: State, asked: Asked, env: Env) -> Call:
+    """Give the call as the model takes it: a state digest of the target's is what the model calls the same state."""
+    request = asked.request
+    if DIGEST_MEMBER in request:
+        request = {**request, DIGEST_MEMBER: model.digests.get(request[DIGEST_MEMBER], request[DIGEST_MEMBER])}
+    space_id = request.get("space_id", "")
+    space = state.spaces.get(space_id) or Space(space_id)
+    turn = Turn(env, state, asked.caller, model.bundle.operations[asked.op], model.now, state.number)
+    turn.grants = authority.effective(turn, space)
+    return Call(turn, space, request)
+
+
+def _may_be_told(call: Call, lack: Refusal | None) -> frozenset[Rests]:
+    """Say of what a caller may be told, by what it lacks: nothing of a space, or of an object, that it cannot see."""
+    if lack is None:
+        return frozenset(Rests)
+    if not call.turn.grants:
+        return frozenset({Rests.REQUEST})
+    told = frozenset({Rests.REQUEST, Rests.SPACE})
+    if lack.symbol is Code.NOT_FOUND:
+        return told
+    # What a caller can see although it may not change it, and what it may change but not move there.
+    if call.turn.op.name == PROMOTE and of(Rests.OBJECT, of_record, *call).violated() is None:
+        return told | {Rests.OBJECT, Rests.COVERED}
+    return told | {Rests.OBJECT}
