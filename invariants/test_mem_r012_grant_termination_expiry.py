@@ -220,6 +220,8 @@ def test_an_expired_grant_comes_back_by_nothing(bench: Bench) -> None:
     _works(caller, second, alive=False)
     world.root.do("grants.revoke", grant_id=made(receipt, "grant"))
     world.root.refused("grants.revoke", Code.WRONG_STATE, grant_id=made(receipt, "grant"))
+    own = {grant["grant_id"]: grant["state"] for grant in caller.all("grants.list", view="own")}
+    world.same("revoked", own.get(made(receipt, "grant")), "the state of a caller's own grant that has expired and was revoked")
 
 
 @pytest.mark.needs(controls=["clock", "restart"])

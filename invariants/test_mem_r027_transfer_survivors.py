@@ -74,6 +74,13 @@ def fence(made: Scene, subject: str, action: str) -> None:
     _fence(made.world, subject_id, action)
 
 
+def retire(made: Scene, subject: str) -> None:
+    """Make a subject of a kind, fence it and archive it."""
+    made.root.ensure(made.world.name(subject), kind="person:retired")
+    for action in ("fence", "archive"):
+        fence(made, subject, action)
+
+
 def update(made: Scene, subject: str, number: int) -> None:
     """Update a record."""
     record_id = made.records[subject][number]
@@ -150,6 +157,7 @@ LATER: Mapping[str, Callable[[Scene], None]] = {
     "new_subject_deleted": lambda made: newcomer(made, "u4", deleted=True, consumed=False),
     "new_subject_consumed": lambda made: newcomer(made, "u5", deleted=False, consumed=True),
     "new_subject_archived": lambda made: fence(made, "u6", "archive"),
+    "new_subject_of_a_kind_retired": lambda made: retire(made, "u7"),
     "fence": lambda made: fence(made, "u1", "fence"),
     "archive": lambda made: fence(made, "u2", "archive"),
 }

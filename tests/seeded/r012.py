@@ -217,8 +217,19 @@ def _living_alone(original: Any) -> Any:
     return revoke
 
 
+def _over_and_out(original: Any) -> Any:
+    """Leave grants that were revoked and are past their end out of a caller's own."""
+
+    def own(turn: Turn, space: Space) -> list[Doc]:
+        return [one for one in original(turn, space) if not (one["state"] == "revoked" and authority.is_expired(one, turn))]
+
+    return own
+
+
 FAULTS = (
     Fault("r012_grants_linger", RULE, "what a caller may do is kept for some seconds", _kept_for_a_while),
+    Fault("r012_over_and_out", RULE, "a grant that was revoked and is past its end is missing from its holder's own",
+          patched(Patch(grants, "own", _over_and_out)), source="ours"),
     Fault("r012_revoked_still_issue", RULE, "a revoked grant is still coverage for issuing",
           patched(Patch(issuance, "issuing", _revoked_issue))),
     Fault("r012_same_tuple_reactivates", RULE, "granting the same again takes the revoked grant back into force",

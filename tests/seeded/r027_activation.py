@@ -374,6 +374,9 @@ FAULTS: tuple[Fault, ...] = (
     _ours("consumed_reopened", "a consumed candidate takes the state that the bundle has",
           Patch(activation, "consumed", always([]))),
     _ours("tombstones_replaced", "a tombstone takes the form that the bundle has", Patch(activation, "tombstones", always([]))),
+    _ours("retired_kinds_are_lost", "an archived subject of a kind that was fenced before is lost where the bundle lacks it",
+          Patch(activation, "archived", lambda original: lambda space: [
+              one for one in original(space) if "kind" not in one or one["revision"] < 3])),
     _ours("further_revision_wins", "what went further elsewhere wins over a tombstone, a decision or an archived subject",
           Patch(activation, "surviving", _further_wins)),
     _ours("tombstone_moves", "a tombstone goes where the bundle has the record", Patch(activation, "surviving", _scope_brought)),
