@@ -45,7 +45,7 @@ def _failure(reply: Reply) -> str:
     return str(receipt["error"].get("code", "")) if failed else ""
 
 
-def _unannotated(reply: Reply) -> Reply:
+def unannotated(reply: Reply) -> Reply:
     """Leave out the answer's own ``extensions``: a provider may mark each answer there as it likes (section 1)."""
     if reply.payload is None or "extensions" not in reply.payload:
         return reply
@@ -111,7 +111,7 @@ class Client:
         trace.add(exchange)
         self.tally.count(exchange)
         self.judge(call, reply)
-        return _unannotated(reply)
+        return unannotated(reply)
 
     def _check_request(self, call: Call) -> None:
         validator = self.bundle.request(call.op)

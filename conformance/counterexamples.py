@@ -16,11 +16,12 @@ from conformance.disagreement import Comparison, Difference
 from conformance.errors import blame
 from conformance.exchange import CONTROL_PREFIX
 from conformance.expectations import judge
+from conformance.fairness import fair, group_end, last_group
 from conformance.histories import PROVISION, Event, History
 from conformance.reduction import Budget, reduce
 from conformance.rehearsal import Heard, Stage, Unready
-from conformance.scripts import Script, Writer
-from conformance.symbols import START, Unbound, leaves, symbolic, symbols_in
+from conformance.scripts import Script, Writer, travels
+from conformance.symbols import START, Unbound, escaped, leaves, symbolic, symbols_in
 from conformance.verdict import Failure
 from conformance.wire.bundle import Bundle
 
@@ -46,6 +47,15 @@ class About:
     profile: str = ""
 
 
+Shows = Callable[[Said, Difference], bool]
+"""Says whether a difference in the answer to a call is the failure that was found."""
+
+
+def anything(_said: Said, _difference: Difference) -> bool:
+    """Take any difference for the failure: a check's sentence does not say where answers part."""
+    return True
+
+
 class Maker:
     """Makes counterexamples on one target. ``model`` is the oracle on a stage of its own; ``stopped`` ends a reduction."""
 
@@ -66,12 +76,14 @@ class Maker:
         self._tries = tries
         self._seconds = seconds
 
-    def of_history(self, history: History, failure: Failure, about: About) -> Counterexample | None:
+    def of_history(self, history: History, failure: Failure, about: About, shows: Shows = anything) -> Counterexample | None:
         """Return the counterexample of a failed check, None where its calls alone do not show the failure."""
         for worlds in range(1, history.worlds + 1):
             events = history.last(worlds)
             script = Writer(self._bundle, events, self._started(events)).script
-            if _travels(script, history) and (found := self.of_calls(_draft(script, about), failure)) is not None:
+            if not travels(script, events, history):
+                continue
+            if (found := self.of_calls(_draft(script, about), failure, shows)) is not None:
                 return found
         return None
 
@@ -89,11 +101,12 @@ class Maker:
         """Return the counterexample of a failed check without calls: the check itself is to be run again, ``error`` is told."""
         return replace(_draft(Script(), about), expectation=Expectation(Kind.CHECK), seen=failure.seen, unreduced=blame(error))
 
-    def of_calls(self, draft: Counterexample, failure: Failure) -> Counterexample | None:
+    def of_calls(self, draft: Counterexample, failure: Failure, shows: Shows = anything) -> Counterexample | None:
         """Return the counterexample in a list of calls, None where it shows no difference that can be judged."""
         wanted = _wanted(self._bundle, failure)
-        for difference in _ranked(self._differences(draft, wanted), failure):
-            cut = replace(draft, calls=draft.calls[: _group_end(draft.calls, difference.call)])
+        differences = [found for found in self._differences(draft, wanted) if shows(draft.calls[found.call], found)]
+        for difference in _ranked(differences, failure):
+            cut = replace(draft, calls=draft.calls[: group_end(draft.calls, difference.call)])
             if self._shows(cut, difference, wanted) is None:
                 continue
             if (found := self._finished(self._reduced(cut, difference, wanted), difference, wanted)) is not None:
@@ -139,14 +152,14 @@ class Maker:
 
     def _shows(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Difference | None:
         """Return the difference of the same shape at the last call."""
-        return _alike(self._differences(example, wanted), difference, example)
+        return _alike(self._differences(example, wanted), difference, example, wanted)
 
     # -- the end
 
     def _finished(self, example: Counterexample, difference: Difference, wanted: Sequence[str]) -> Counterexample | None:
         """Say what is expected, see that it is so on the oracle and not on the target, and repeat it."""
         differences, target, model = self._compared(example, wanted)
-        found = _alike(differences, difference, example)
+        found = _alike(differences, difference, example, wanted)
         if found is None:
             return None
         try:
@@ -163,43 +176,18 @@ class Maker:
         return replace(told, runs=RUNS, failed=failed, oracle=f"{facts.name} {facts.version}".strip())
 
 
-def fair(calls: Sequence[Said], differences: Sequence[Difference], target: Heard, model: Heard) -> list[Difference]:
-    """Return the differences without those that only say who won a race: which of the calls sent together wins is nobody's fault.
-
-    That more than one of them commits where in turn one would is a difference; so is a number that is told after the race. After
-    a race that the same calls won on both sides all goes on as it did before.
-    """
-    races = [range(first, _group_end(calls, first)) for first in _first_of_groups(calls)]
-    heard = min(len(target.answers), len(model.answers))
-    races = [race for race in races if race.stop <= heard]
-    begun = next((race.start for race in races if not _won_alike(race, target, model)), len(calls))
-    kept = [
-        found
-        for found in differences
-        if found.call < begun or found.kind is Kind.FORM or (isinstance(found.expected, int) and not calls[found.call].together)
-    ]
-    for race in races:
-        won, right = (sum(not side.answers[number].outcome for number in race) for side in (target, model))
-        if right == 1 < won and not any(calls[number].op.startswith(CONTROL_PREFIX) for number in race):
-            kept.append(Difference(race.stop - 1, Kind.ONE_COMMITS, seen=f"{won} of {len(race)} committed"))
-    return kept
+def _alike(
+    differences: Sequence[Difference], shown: Difference, example: Counterexample, wanted: Sequence[str]
+) -> Difference | None:
+    """Return the difference at the last calls that has the shape of ``shown``, and its reason."""
+    last = last_group(example.calls)
+    same = (found for found in differences if found.call in last and found.shape == shown.shape)
+    return next((found for found in same if _of_one_reason(found, shown, wanted)), None)
 
 
-def _won_alike(race: range, target: Heard, model: Heard) -> bool:
-    """Say whether each of the calls sent together came to the same end on both sides."""
-    return all(target.answers[number].outcome == model.answers[number].outcome for number in race)
-
-
-def _first_of_groups(calls: Sequence[Said]) -> list[int]:
-    """Return the numbers of the calls that begin a group of calls sent together."""
-    before = [0, *(said.together for said in calls)]
-    return [number for number, said in enumerate(calls) if said.together and said.together != before[number]]
-
-
-def _alike(differences: Sequence[Difference], wanted: Difference, example: Counterexample) -> Difference | None:
-    """Return the difference at the last calls that has the shape of ``wanted``."""
-    last = _last_group(example.calls)
-    return next((found for found in differences if found.call in last and found.shape == wanted.shape), None)
+def _of_one_reason(found: Difference, shown: Difference, wanted: Sequence[str]) -> bool:
+    """Say whether both were to be refused for one reason: what the other calls no longer bring about is another one."""
+    return found.kind is not Kind.REFUSED or found.expected == shown.expected or {found.expected, shown.expected} <= set(wanted)
 
 
 def started(stage: Stage, events: Sequence[Event]) -> str:
@@ -212,15 +200,6 @@ def started(stage: Stage, events: Sequence[Event]) -> str:
     spaces = (space for call, payload in answers if call.op == LISTING for space in payload["spaces"])
     told = next((space["created_at"] for space in spaces if space["space_id"] == home["space_id"]), None)
     return str(told) if told is not None else stage.started(home["space_id"], home["root"]["credential"])
-
-
-def _travels(script: Script, history: History) -> bool:
-    """Say whether there are calls, and none names a space by the id that this provider alone has for it.
-
-    So it is where the space was made in a world that is no longer known, or not here at all.
-    """
-    named = {leaf for said in script.calls for _, leaf in leaves(said.payload) if isinstance(leaf, str)}
-    return bool(script.calls and script.spaces) and not named & history.spaces
 
 
 def _draft(script: Any, about: About) -> Counterexample:
@@ -250,22 +229,6 @@ def _given(example: Counterexample) -> frozenset[str]:
     """Return the symbols that have a meaning before the first call."""
     principals = (party.principal for party in example.callers)
     return frozenset({START, *example.spaces, *principals, *example.materials})
-
-
-def _group_end(calls: Sequence[Said], number: int) -> int:
-    """Return the number after the last call of the group that a call is sent in."""
-    end = number + 1
-    while calls[number].together and end < len(calls) and calls[end].together == calls[number].together:
-        end += 1
-    return end
-
-
-def _last_group(calls: Sequence[Said]) -> range:
-    together = calls[-1].together
-    first = len(calls) - 1
-    while together and first > 0 and calls[first - 1].together == together:
-        first -= 1
-    return range(first, len(calls))
 
 
 def _wanted(bundle: Bundle, failure: Failure) -> list[str]:
@@ -325,7 +288,7 @@ class _Telling:
 
     def _expectation(self, difference: Difference, wanted: Sequence[str]) -> Expectation | None:
         if difference.kind is Kind.ONE_COMMITS:
-            return Expectation(Kind.ONE_COMMITS, difference.call, calls=tuple(_last_group(self._example.calls)))
+            return Expectation(Kind.ONE_COMMITS, difference.call, calls=tuple(last_group(self._example.calls)))
         if difference.kind is Kind.REFUSED:
             codes = tuple(wanted) if difference.expected in wanted else (difference.expected,)
             return Expectation(Kind.REFUSED, difference.call, codes)
@@ -338,7 +301,7 @@ class _Telling:
         )
 
     def _part(self, part: str | tuple[str, str]) -> str:
-        return part if isinstance(part, str) else f"[{part[0]}={symbolic(part[1], self._named)}]"
+        return part if isinstance(part, str) else escaped(f"[{part[0]}={symbolic(part[1], self._named)}]")
 
     def _name(self, text: str, before: int) -> None:
         """Give a string of the oracle's a name, where an earlier answer holds it and no request does."""

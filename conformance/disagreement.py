@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from conformance.client import unannotated
 from conformance.counterexample import Kind
 from conformance.exchange import Call
 from conformance.machine import freedom
-from conformance.machine.comparison import COGNITION, as_set, free, moment, signal
+from conformance.machine.comparison import COGNITION, Sight, affected, as_instant, as_set, free, moment, own_namespaces, signal
 from conformance.rehearsal import Answered, Heard
 from conformance.symbols import OWN_DIGESTS, START, escaped, is_own_digest, since
-from conformance.wire.bundle import Bundle, Operation
+from conformance.wire.bundle import Bundle, Operation, instant
 from conformance.wire.canonical import NotCanonical, digest, same
 from conformance.wire.vocabulary import Code
 
@@ -31,10 +32,17 @@ SETS = freedom.members(as_set) - KEYED.keys()
 """Lists of texts whose order says nothing."""
 CLOCKED = freedom.members(moment)
 """Timestamps that say when something happened: two providers never say the same."""
+ENDS = freedom.members(as_instant)
+"""Timestamps that a request says: any spelling of the same instant is the same."""
+SHARED = freedom.members(own_namespaces)
+"""Members in which the provider may have something of its own beside what a request brought."""
+AFFECTED = freedom.members(affected)
 OWN = frozenset({"message", "next_cursor"})
 """Members that are the provider's own in every answer (protocol.md sections 1 and 7, Lists)."""
 OF_EVERY = freedom.members_of(freedom.EVERY, free)
 """Members of every object that are left open."""
+IN_CHUNKS = freedom.members_of("travelling reflection", free)
+"""Members of a reflection that are left open where it travels."""
 TELLING: Mapping[str, str] = MappingProxyType({"describe": "protocol_version", "reflection": "reflection_id"})
 """Objects of which whole members are left open (``freedom.FREEDOM``), with a member that tells such an object."""
 LEFT_OPEN: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -83,6 +91,7 @@ class Comparison:
         self._wanted = frozenset(wanted)
         self._pairs: dict[str, str] = {}
         self._back: dict[str, str] = {}
+        self._sight = Sight()
         self._times: dict[tuple[str, str], tuple[str, str]] = {}
         self._reads: dict[tuple[str, str, str], tuple[int, Any, Any]] = {}
         self._sent: tuple[dict[str, int], dict[str, int]] = ({}, {})
@@ -97,11 +106,19 @@ class Comparison:
             yield from self._answers(number, target, model)
 
     def _note(self, number: int, target: Answered, model: Answered) -> None:
+        self._hear(target)
         for sent, answered in zip(self._sent, (target, model), strict=True):
             try:
                 sent[digest(answered.call.payload)] = number
             except NotCanonical:
                 continue
+
+    def _hear(self, target: Answered) -> None:
+        """Take note of what an accepted request brought, which must not turn up elsewhere."""
+        call = target.call
+        known = call.op in self._bundle.operations and target.reply is not None and target.reply.ok
+        if known and self._bundle.request(call.op).accepts(call.payload):
+            self._sight.hear(call.payload)
 
     # -- one call
 
@@ -143,14 +160,20 @@ class Comparison:
     def _details(self, number: int, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
         seen, expected = target.get("details") or {}, model.get("details") or {}
         for name in DETAILS:
-            if name in expected and not same(expected[name], seen.get(name)):
+            if name in expected and not self._tells(name, expected[name], seen.get(name)):
                 yield Difference(number, Kind.MEMBER, ("error", "details", name), expected[name], seen.get(name))
+
+    def _tells(self, name: str, expected: Any, seen: Any) -> bool:
+        """Say whether a detail is told; of a set the order says nothing."""
+        if name in SETS and isinstance(seen, list):
+            return sorted(map(str, expected)) == sorted(map(str, seen))
+        return same(expected, seen)
 
     def _bodies(self, number: int, target: Answered, model: Answered) -> Iterator[Difference]:
         operation = self._bundle.operations.get(target.call.op)
         if operation is None or target.reply is None or model.reply is None:
             return
-        left, right = target.reply.payload, model.reply.payload
+        left, right = unannotated(target.reply).payload, unannotated(model.reply).payload
         repeated = list(self._repeated(number, operation, target.call, left, right))
         # Where a member differs, that says more than that it was another one before.
         yield from list(self._contents(number, operation, target.call.payload, dict(left), dict(right))) or repeated
@@ -220,15 +243,25 @@ class Comparison:
             if self._is_free(name, place, model):
                 continue
             where = (*place, escaped(name))
-            if name not in model:
-                if place[-1:] != ("extensions",):
-                    yield Difference(number, Kind.ABSENT, where, None, target[name])
+            if name in SHARED and not _VERBATIM & set(place) and isinstance(target.get(name), Mapping):
+                yield from self._shared(number, where, target[name], model.get(name) or {})
+            elif name not in model:
+                yield Difference(number, Kind.ABSENT, where, None, target[name])
             elif name not in target:
                 yield Difference(number, Kind.MEMBER, where, model[name], None)
+            elif name in ENDS and not _VERBATIM & set(place) and instant(target[name]) == instant(model[name]):
+                continue
             elif name == "classification":
                 yield from self._signals(number, where, target[name], model[name])
             else:
                 yield from self._values(number, where, target[name], model[name])
+
+    def _shared(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
+        """Compare the extensions of requests; what is there beside them is the provider's own, where no request brought it."""
+        further = {name: value for name, value in target.items() if name not in model}
+        if (leaked := own_namespaces(self._sight, {}, further, "")) is not None:
+            yield Difference(number, Kind.ABSENT, (*place, escaped(leaked.pointer[1:])), None, leaked.seen)
+        yield from self._objects(number, place, {name: value for name, value in target.items() if name in model}, model)
 
     def _is_free(self, name: str, place: Place, model: Mapping[str, Any]) -> bool:
         inside = _VERBATIM & {part for part in place if isinstance(part, str)}
@@ -237,7 +270,8 @@ class Comparison:
             or name in CLOCKED
             or name in OF_EVERY
             or any(name in LEFT_OPEN[of] for of, telling in TELLING.items() if telling in model)
-            or (name == "expires_at" and START in self._model.bound)
+            or (name in IN_CHUNKS and "chunk" in place and "reflection_id" in model)
+            or (name in ENDS and START in self._model.bound)
         )
 
     def _signals(self, number: int, place: Place, target: Mapping[str, Any], model: Mapping[str, Any]) -> Iterator[Difference]:
@@ -257,10 +291,10 @@ class Comparison:
             return
         owner += f" {model.get('kind')}" if "content_digest" in model else ""
         for name in sorted(set(model) & set(target)):
-            if name not in CLOCKED and name != "expires_at":
+            if name not in CLOCKED | ENDS:
                 continue
             before = self._times.get((owner, name))
-            if name == "expires_at":
+            if name in ENDS:
                 yield from self._ends(number, (*place, name), target[name], model[name])
             elif before is not None and before[1] == model[name] and before[0] != target[name]:
                 yield Difference(number, Kind.MEMBER, (*place, name), model[name], target[name])
@@ -269,8 +303,8 @@ class Comparison:
     def _ends(self, number: int, place: Place, target: str, model: str) -> Iterator[Difference]:
         if START in self._model.bound:
             far = 10**9
-            ends = since(self._target.bound[START], target, far), since(self._model.bound[START], model, far)
-            if ends[0] != ends[1] and target != model:
+            ends = since(self._target.bound[START], _plain(target), far), since(self._model.bound[START], _plain(model), far)
+            if ends[0] != ends[1] and instant(target) != instant(model):
                 yield Difference(number, Kind.MEMBER, place, model, target)
 
     def _texts(self, number: int, place: Place, name: str, target: str, model: str) -> Iterator[Difference]:
@@ -299,6 +333,8 @@ class Comparison:
 
     def _lists(self, number: int, place: Place, target: list[Any], model: list[Any]) -> Iterator[Difference]:
         name = str(place[-1])
+        if name in AFFECTED and not _VERBATIM & set(place):
+            target = _affected(target, model)
         if name in SETS:
             if sorted(map(self._told, target)) != sorted(map(str, model)):
                 yield Difference(number, Kind.ITEMS, place, model, target)
@@ -345,3 +381,15 @@ class Comparison:
         found = next((value[name] for name in (*_IDS, "context_id") if name in value), "")
         kind = str(value.get("kind")) if "content_digest" in value else ""
         return str(item["type"]), self._told(found) if mapped else str(found), kind
+
+
+def _plain(timestamp: str) -> str:
+    """Return a Timestamp without the zeros that say nothing."""
+    second, digits = instant(timestamp)
+    return f"{second}.{digits}Z" if digits else f"{second}Z"
+
+
+def _affected(target: list[Any], model: list[Any]) -> list[Any]:
+    """Return what the target names, without the space where it may name that or not; ids are each provider's own."""
+    seen, expected = ([{**item, "id": ""} for item in side] for side in (target, model))
+    return target[: len(model)] if affected(Sight(), expected, seen, "") is None else target

@@ -18,8 +18,8 @@ from conformance.wire import json_text
 class Listening:
     """Carries calls as ``shim`` does. The digest covers each call in order: caller, operation, flags, payload, no credential.
 
-    ``credentials`` are those that were shown, and what may stand for them where people read. ``answered`` is called after each
-    call: a provider in this process may have imported something. ``digested`` False: nobody will ask for the digest.
+    ``answered`` is called after each call: a provider in this process may have imported something. ``digested`` False: nobody
+    will ask for the digest.
     """
 
     def __init__(self, shim: Shim, answered: Callable[[], None] = lambda: None, *, digested: bool = True) -> None:
@@ -29,13 +29,18 @@ class Listening:
         self._sum = hashlib.sha256()
         self.history = History()
         self.unanswered: Call | None = None
-        self.credentials: dict[str, str] = {}
+        self._shown: dict[str, str] = {}
         self.shared = shim.shared
 
     @property
     def digest(self) -> str:
         """SHA-256 over what was sent up to now, 64 lower-case hex digits."""
         return self._sum.hexdigest()
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """The credentials that were given out and those that were shown, with what may stand for them where people read."""
+        return {party.credential: "<credential>" for party in self.history.parties} | self._shown
 
     def send(self, call: Call) -> Reply:
         """Carry one call (see ``Shim``)."""
@@ -73,7 +78,7 @@ class Listening:
 
     def _hear(self, call: Call) -> None:
         if call.credential:
-            self.credentials.setdefault(call.credential, f"<credential of {call.caller}>")
+            self._shown.setdefault(call.credential, f"<credential of {call.caller}>")
         if not self._digested:
             return
         # By name: what a request takes from an answer has its members in the order that the provider gave them.

@@ -7,17 +7,16 @@ request before. An edited export that was staged becomes a material, sealed anew
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.counterexample import DIGEST, Party, Said, shown_by
 from conformance.exchange import CONTROL_PREFIX, Call, Reply
-from conformance.histories import PROVISION, Event
+from conformance.histories import PRINCIPAL, PROVISION, Event, History, Introduced, introduced
 from conformance.symbols import OWN_DIGESTS, is_own_digest, leaves, parts, since, symbolic
 from conformance.wire.bundle import Bundle
 
-PRINCIPAL = f"{CONTROL_PREFIX}principal"
 HELLO = f"{CONTROL_PREFIX}hello"
 CLOCK = f"{CONTROL_PREFIX}clock"
 PARCELS = ("bundle", "chunk")
@@ -52,7 +51,7 @@ class Writer:
         self._parcels: list[tuple[Any, str]] = []
         self._edited: dict[str, Mapping[str, Any]] = {}
         self.script = Script()
-        for party in _introduced(events):
+        for party in introduced(events):
             self._introduce(*party)
         together = 0
         for event in events:
@@ -182,15 +181,36 @@ class Writer:
         }
 
 
-def _introduced(events: Iterable[Event]) -> Iterator[tuple[str, str, str]]:
-    """Give (space id or "", principal id, credential) of each root and each principal that the events made."""
-    for event in events:
-        for call, reply in zip(event.calls, event.replies, strict=True):
-            answer = None if reply is None else reply.payload
-            if call.op == PROVISION and answer is not None:
-                yield answer["space_id"], answer["root"]["principal_id"], answer["root"]["credential"]
-            elif call.op == PRINCIPAL and answer is not None:
-                yield "", answer["principal_id"], answer["credential"]
+def travels(script: Script, events: Sequence[Event], history: History) -> bool:
+    """Say whether there are calls, and none names a space or a principal, or shows a credential, that other events made.
+
+    These are this provider's alone, and another one would refuse whoever shows such a credential. What the script calls them does
+    not tell: an answer of these events may have named such a space.
+    """
+    here = list(introduced(events))
+    foreign = [party for party in history.parties if party not in here]
+    calls = [call for event in events for call in event.calls]
+    names = set(_ids(foreign)) - {"", *_ids(here)}
+    credentials = {party.credential for party in foreign} - {party.credential for party in here}
+    shown = {call.credential for call in calls if call.credential}
+    return (
+        bool(script.calls and script.spaces)
+        and not any(secret in text for text in shown for secret in credentials)
+        and not any(leaf in names for call in calls for leaf in _named(call) if isinstance(leaf, str))
+    )
+
+
+def _ids(parties: Sequence[Introduced]) -> Iterator[str]:
+    for party in parties:
+        yield from (party.space_id, party.principal_id)
+
+
+def _named(call: Call) -> Iterator[Any]:
+    """Give what a request names; bundles and chunks tell of spaces that need not be there."""
+    payload = call.payload if isinstance(call.payload, Mapping) else {"": call.payload}
+    for name, value in payload.items():
+        if name not in PARCELS:
+            yield from (leaf for _, leaf in leaves(value))
 
 
 def _is_made(pointer: str) -> bool:

@@ -5,6 +5,7 @@ Everything that a report tells of a failure goes through here once, whatever it 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -29,6 +30,8 @@ class Secrets:
 
     def __init__(self, known: Mapping[str, str] = MappingProxyType({})) -> None:
         self._known = {secret: shown for secret, shown in known.items() if secret}
+        forms = {form: (shown, len(secret)) for secret, shown in self._known.items() for form in _written(secret)}
+        self._forms = sorted(forms.items(), key=lambda each: len(each[0]), reverse=True)
 
     def with_more(self, known: Mapping[str, str]) -> Secrets:
         """Return these and more."""
@@ -36,9 +39,9 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """Return ``text`` without secrets."""
-        for secret in sorted(self._known, key=len, reverse=True):
-            if text == secret or len(secret) >= SHORTEST_INSIDE:
-                text = text.replace(secret, self._known[secret])
+        for form, (shown, length) in self._forms:
+            if text == form or length >= SHORTEST_INSIDE:
+                text = text.replace(form, shown)
         return _BEARER.sub(rf"\1 {HIDDEN}", text)
 
     def value(self, value: Any) -> Any:
@@ -59,6 +62,11 @@ class Secrets:
             return result
         whole = result.to_json()
         return CheckResult.of_json({**whole, **{name: self.value(whole[name]) for name in _TELLING}})
+
+
+def _written(secret: str) -> set[str]:
+    """Return a secret as it is and as JSON and Python write it, where a value stands inside a text."""
+    return {form[1:-1] for form in (f"'{secret}'", json.dumps(secret), json.dumps(secret, ensure_ascii=False), repr(secret))}
 
 
 _TELLING = ("reason", "failure", "traceback", "trace", "counterexample")

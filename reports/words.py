@@ -138,6 +138,6 @@ _EXPECTED: Mapping[Kind, str] = MappingProxyType(
         Kind.ITEMS: "in the answer to call {call}, {pointer} holds exactly {value}, in any order",
         Kind.SAME: "in the answer to call {call}, {pointer} is what it is in the answer to call {other}",
         Kind.ONE_COMMITS: "exactly one of the calls {calls} succeeds",
-        Kind.CHECK: "the check passes",
+        Kind.CHECK: "the check, run again as a whole, passes (no answers to calls alone tell it)",
     }
 )

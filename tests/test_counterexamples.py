@@ -14,10 +14,11 @@ from conformance.catalogue import named
 from conformance.cli import main
 from conformance.counterexample import DIGEST, Counterexample, Expectation, Kind, Party
 from conformance.counterexamples import About, Maker, started
+from conformance.disagreement import Comparison
 from conformance.exchange import Call, Reply
 from conformance.histories import MOST_WORLDS, Event, History
 from conformance.listening import Listening
-from conformance.rehearsal import Stage
+from conformance.rehearsal import Heard, Stage
 from conformance.replay import Status, read_counterexample, replayed
 from conformance.runner import Order, run
 from conformance.symbols import Unbound, is_own_digest, member, resolved, since, symbolic, symbols_in
@@ -301,6 +302,63 @@ def test_which_flags_a_target_declares_is_no_difference(stages: dict[str, Stage]
     assert here.body["capabilities"] != there.body["capabilities"]
     assert Maker(CONTRACT, target, stages[ORACLE]).of_calls(told, Failure("it differs")) is None
     limited.shim.close()
+
+
+def granting(key: str, **members: Any) -> Any:
+    return said("grants.grant", key, grantee_id="x", capabilities=["recall"], shared_access="read", **members)
+
+
+FREE = (
+    granting("g", expires_at="2099-01-01T00:00:00Z"),
+    said("grants.list", "", view="admin"),
+    replace(WRITTEN, payload={**WRITTEN.payload, "extensions": {"asked": {"a": 1}}}),
+    READ,
+    said("profile.update", "p", subject_id="u1", kind="personality", content={"text": "a"}, expected_revision=None),
+    said("reflections.generate", "r", selection={"subject_id": "u1", "mode": "shared"}),
+    said("exports.create", "e", names={"$export1": "/receipt/affected/0/id"}),
+    said("exports.get", "", export_id="$export1", ordinal=0),
+    said("spaces.list", ""),
+    said("records.get", "", record_id="none"),
+)
+"""Calls whose answers leave much to a provider."""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "python:tests.foreign:Foreign",
+        *(f"python:tests.variants:{name}" for name in ("annotates_answers", "own_namespaces", "sets_backwards", "long_ids")),
+    ],
+)
+def test_what_the_contract_leaves_to_the_provider_is_no_difference(target: str, stages: dict[str, Stage]) -> None:
+    calls = tuple(replace(one, payload={}) if one.op == "memory.spaces.list" else one for one in (ENSURED, *FREE))
+    opened = open_target(target, bundle=CONTRACT).open()
+    told, stage = example(*calls, expectation=Expectation(Kind.CHECK)), Stage(opened, CONTRACT)
+    assert [answer.outcome for answer in stage.perform(told).answers[:-1]] == [""] * (len(calls) - 1)
+    assert Maker(CONTRACT, stage, stages[ORACLE]).of_calls(told, Failure("it differs")) is None
+    opened.shim.close()
+
+
+def test_what_a_request_brought_stands_nowhere_else(stages: dict[str, Stage]) -> None:
+    """Namespaces of the provider's own are no difference, those of requests are."""
+    told = example(ENSURED, FREE[2], expectation=Expectation(Kind.CHECK))
+    right = stages[ORACLE].perform(told)
+    for namespace, pointers in (("own", []), ("asked", [("receipt", "extensions", "asked")])):
+        receipt = {**right.answers[1].body["receipt"], "extensions": {namespace: {}}}
+        wrong = replace(right.answers[1], reply=Reply(payload={"receipt": receipt, "extensions": {namespace: {}}}))
+        found = Comparison(CONTRACT, Heard((right.answers[0], wrong), right.bound), right).differences()
+        assert [difference.pointer for difference in found] == pointers
+
+
+def test_a_failure_keeps_its_reason(stages: dict[str, Stage]) -> None:
+    """What a dropped call no longer brings about is refused too, but for another reason."""
+    found = Maker(CONTRACT, stages[FAULT], stages[ORACLE], seconds=60).of_calls(
+        padded(), Failure("it moved"), lambda said, difference: said.op == MOVED.op and difference.expected == "INVALID_INPUT"
+    )
+    assert found is not None
+    assert found.expectation.codes == ("INVALID_INPUT",)
+    nothing = Maker(CONTRACT, stages[FAULT], stages[ORACLE]).of_calls(padded(), Failure("it moved"), lambda _said, _found: False)
+    assert nothing is None
 
 
 # -- lists

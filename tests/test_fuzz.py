@@ -15,15 +15,21 @@ import pytest
 
 from conformance.cli import main
 from conformance.commands import fuzz_options
-from conformance.counterexample import Counterexample
+from conformance.counterexample import Counterexample, Kind
 from conformance.counterexamples import Maker
+from conformance.disagreement import Difference
 from conformance.errors import BadInput
 from conformance.fuzz.corpus import Corpus, Entry, open_corpus
 from conformance.fuzz.crew import run
-from conformance.fuzz.findings import Finding, Findings, name_of
+from conformance.fuzz.findings import Finding, Findings, name_of, same_as
 from conformance.fuzz.order import Order
 from conformance.machine import acts
 from conformance.machine.walk import Leg
+from conformance.rehearsal import Stage
+from conformance.replay import Status, replayed
+from conformance.target import open_target
+from tests.foreign import MARK
+from tests.travelling import CONTRACT, said
 
 ROOT = Path(__file__).parent.parent
 FAULT = "python:tests.faults:r016_adds_two"
@@ -47,6 +53,35 @@ def test_a_finding_is_saved(tmp_path: Path) -> None:
     assert findings.save(tmp_path / "new") == []
     saved = json.loads((tmp_path / "new" / f"{name_of(FINDING)}.json").read_text("utf-8"))
     assert (saved["rule"], saved["seen"], saved["legs"]) == ("MEM-R016", "\ud800", [{"seed": 1, "focus": "cas", "acts": 3}])
+
+
+REFUSED = {"code": "B", "message": "no"}
+"""The answer that a finding saw."""
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected", "seen", "difference", "same"),
+    [
+        ("accepted: A", "A", {}, Difference(0, Kind.REFUSED, expected="A", seen=""), True),
+        ("accepted: A", "A", {}, Difference(0, Kind.REFUSED, expected="auth_failed", seen=""), False),
+        ("accepted: A", "A", {}, Difference(0, Kind.REFUSED, expected="A", seen="B"), False),
+        ("code: A/B", ["A", "C"], REFUSED, Difference(0, Kind.REFUSED, expected="C", seen="B"), True),
+        ("code: A/B", ["A", "C"], REFUSED, Difference(0, Kind.REFUSED, expected="auth_failed", seen=""), False),
+        ("code: A/B", ["A"], REFUSED, Difference(0, Kind.REFUSED, expected="A", seen="C"), False),
+        ("refused: B", None, REFUSED, Difference(0, Kind.ACCEPTED, seen="B"), True),
+        ("refused: B", None, REFUSED, Difference(0, Kind.ACCEPTED, seen="C"), False),
+        ("member: a", 1, 2, Difference(0, Kind.ITEMS, ("a",)), True),
+        ("member: a", 1, 2, Difference(0, Kind.REFUSED, expected="A", seen=""), False),
+        ("form: /a", None, None, Difference(0, Kind.FORM), True),
+        ("state: x", None, None, Difference(0, Kind.ONE_COMMITS), True),
+    ],
+)
+def test_a_finding_is_reduced_to_what_was_found(
+    reason: str, expected: object, seen: object, difference: Difference, *, same: bool
+) -> None:
+    shows = same_as(replace(FINDING, reason=reason, expected=expected, seen=seen))
+    assert shows(said("records.update", "k"), difference) is same
+    assert shows(said("records.delete", "k"), difference) is reason.startswith("state")
 
 
 # -- the corpus
@@ -105,6 +140,44 @@ def test_a_wrong_provider_is_found_reduced_and_saved(tmp_path: Path, capsys: pyt
     assert examples
     assert all(example.failed == example.runs > 0 for example in examples)
     assert min(len(example.calls) for example in examples) <= 6
+
+
+def statuses(example: Counterexample, target: str) -> list[Status]:
+    """Replay on a target and on the oracle."""
+    found = []
+    for text in (target, "oracle"):
+        opened = open_target(text, bundle=CONTRACT).open()
+        found.append(replayed(example, Stage(opened, CONTRACT)).status)
+        opened.shim.close()
+    return found
+
+
+def test_each_counterexample_shows_what_was_found() -> None:
+    """Not what a principal of the other space did, whom a right provider does not know."""
+    found = run(Order(FAULT, "cas", calls=300, workers=0), Corpus()).findings.found.values()
+    assert len(found) > 3
+    for finding in found:
+        example = finding.counterexample
+        assert example is not None, finding.key
+        assert example.calls[-1].op == finding.op or finding.reason.startswith("state")
+        assert {party.credential for party in example.callers} <= {f"${{{party.name}}}" for party in example.callers}
+        assert statuses(example, FAULT) == [Status.FAILED, Status.FIXED]
+
+
+@pytest.mark.parametrize("fault", ["Wrong", "Misspelt"])
+def test_what_a_provider_makes_of_any_characters_is_hidden_or_a_symbol(fault: str, tmp_path: Path) -> None:
+    target = f"python:tests.foreign:{fault}"
+    assert main(["fuzz", target, "--focus", "cas", "--calls", "400", "-n", "0", "-q", "--findings", str(tmp_path)]) == 1
+    saved = [(path.read_text("utf-8"), json.loads(path.read_text("utf-8"))) for path in tmp_path.glob("*.json")]
+    assert "<credential" in str(saved) or fault == "Misspelt"
+    assert all(MARK not in f"{text}{value}" and json.dumps(MARK)[1:-1] not in text for text, value in saved)
+    findings = [value for _, value in saved if "legs" in value]
+    assert findings
+    for finding in findings:
+        example = Counterexample.of_json(finding["counterexample"])
+        assert example.calls[-1].op == finding["op"]
+        assert "😀" not in str(finding["counterexample"])
+        assert statuses(example, target) == [Status.FAILED, Status.FIXED]
 
 
 def test_a_finding_counts_whatever_becomes_of_its_counterexample(

@@ -77,3 +77,10 @@ def test_short_secrets_are_hidden_only_where_they_are_all_there_is() -> None:
     assert secrets.value({"abc": ["abcd", "abc", "secret-12 secret-1", 5, None]}) == {"<a>": ["abcd", "<a>", "<c> <b>", 5, None]}
     assert secrets.text("Authorization: Bearer x.y.z") == "Authorization: Bearer <hidden>"
     assert Secrets().with_more({"": "x"}).text("plain") == "plain"
+
+
+@pytest.mark.parametrize("secret", ["Schlüssel 1", 'a"quoted"one', "with\\back", 'it\'s "both"', "tab\tand \u202e"])
+def test_a_secret_of_any_characters_is_hidden_as_json_and_python_write_it(secret: str) -> None:
+    secrets = Secrets({secret: "<it>"}).with_more({"another": "<other>"})
+    for form in (secret, json.dumps(secret), json.dumps(secret, ensure_ascii=False), repr(secret)):
+        assert secrets.text(f"({form})").strip("()'\"") == "<it>"

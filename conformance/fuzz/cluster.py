@@ -31,6 +31,7 @@ from conformance.fuzz.work import News, Worker
 from conformance.listening import Listening
 from conformance.machine.walk import Plan, play
 from conformance.release import DISTRIBUTION, version
+from conformance.secrets import of_route
 from conformance.target import open_target
 from conformance.wire.bundle import load
 
@@ -94,12 +95,14 @@ def reduce_finding(order: Order, finding: Finding) -> Finding:
             listening = Listening(opened.shim)
             bench = Bench(listening, bundle, opened.facts, seed=order.seed, homes=opened.homes, logins=opened.logins)
             played = play(bench, Plan(finding.legs, order.alone(shared=opened.shim.shared)))
-            again = None if played.finding is None else Finding.of(played, played.finding)
+            secrets = of_route(target.route)
+            hiding = secrets.with_more(listening.credentials)
+            again = None if played.finding is None else Finding.of(played, played.finding, hiding)
             if again is None or again.key != finding.key:
                 return replace(finding, unreduced=NOT_AGAIN)
-            return Reducer(bundle, opened, order.seed).reduced(again, listening.history)
+            return Reducer(bundle, opened, order.seed).reduced(again, listening, secrets)
         except TargetFault as fault:
-            return replace(finding, unreduced=blame(fault))
+            return replace(finding, unreduced=of_route(target.route).text(blame(fault)))
         finally:
             target.release(opened)
             target.close()

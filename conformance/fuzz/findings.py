@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from conformance.counterexample import SUFFIX, Counterexample, Origin
+from conformance.counterexample import SUFFIX, Counterexample, Kind, Origin, Said
 from conformance.counterexamples import About, Maker
+from conformance.disagreement import Difference
 from conformance.errors import BadInput, TargetFault, blame
 from conformance.expect import CheckFailed
-from conformance.histories import History
+from conformance.listening import Listening
+from conformance.machine import disagreement as walk
 from conformance.machine.disagreement import Disagreement
 from conformance.machine.walk import Leg, Played
 from conformance.rehearsal import Stage
 from conformance.release import version
+from conformance.secrets import Secrets
 from conformance.target import DEFAULT_TARGET, Opened, open_target
 from conformance.verdict import Failure
 from conformance.wire.bundle import Bundle
@@ -64,13 +68,12 @@ class Finding:
         return {**plain, "legs": [leg.to_json() for leg in self.legs], "counterexample": example}
 
     @classmethod
-    def of(cls, played: Played, disagreement: Disagreement) -> Finding:
-        """Make it from an episode that ended in a disagreement."""
+    def of(cls, played: Played, disagreement: Disagreement, secrets: Secrets) -> Finding:
+        """Make it from an episode that ended in a disagreement, without what is secret."""
         rule, op, reason = disagreement.key
-        return cls(
-            f"MEM-{rule}", op, reason, disagreement.what, disagreement.expected, disagreement.seen, disagreement.pointer,
-            played.legs, played.share.calls,
-        )  # fmt: skip
+        reason, what, pointer = map(secrets.text, (reason, disagreement.what, disagreement.pointer))
+        expected, seen = map(secrets.value, (disagreement.expected, disagreement.seen))
+        return cls(f"MEM-{rule}", op, reason, what, expected, seen, pointer, played.legs, played.share.calls)
 
 
 class Findings:
@@ -126,6 +129,48 @@ def name_of(finding: Finding) -> str:
     return f"{finding.rule.removeprefix('MEM-').lower()}-{stem}-{digest}"
 
 
+NOT_SHOWN = "its calls, beside a right provider, do not show it again"
+_OUTCOMES = frozenset({Kind.ACCEPTED, Kind.REFUSED, Kind.FORM, Kind.ONE_COMMITS, Kind.CHECK})
+_INSIDE = frozenset(Kind) - _OUTCOMES
+SHOWN_AS: Mapping[walk.Kind, frozenset[Kind]] = MappingProxyType(
+    {
+        walk.Kind.ACCEPTED: frozenset({Kind.REFUSED}),
+        walk.Kind.REFUSED: frozenset({Kind.ACCEPTED}),
+        walk.Kind.CODE: frozenset({Kind.REFUSED}),
+        walk.Kind.DETAILS: frozenset({Kind.MEMBER}),
+        walk.Kind.MEMBER: _INSIDE,
+        walk.Kind.FORM: frozenset({Kind.FORM}),
+        walk.Kind.SILENT: frozenset({Kind.FORM}),
+        walk.Kind.STATE: frozenset(Kind),
+    }
+)
+"""What a counterexample may expect where the walk disagreed in a kind: of a wrong state any later answer may tell."""
+
+
+def same_as(finding: Finding) -> Callable[[Said, Difference], bool]:
+    """Return what says whether a difference is the failure of a finding: its operation, its kind, its error codes.
+
+    Else a finding would be reduced to whatever is shown by fewer calls.
+    """
+    kind = walk.Kind[finding.reason.partition(":")[0].upper()]
+    seen = finding.seen.get("code") if isinstance(finding.seen, Mapping) and kind is not walk.Kind.ACCEPTED else ""
+    expected = finding.expected if isinstance(finding.expected, list) else [finding.expected]
+    codes = [code for code in expected if isinstance(code, str)] if kind in (walk.Kind.ACCEPTED, walk.Kind.CODE) else []
+
+    def shows(said: Said, difference: Difference) -> bool:
+        if difference.kind not in SHOWN_AS[kind] or (said.op != finding.op and kind not in _ANYWHERE):
+            return False
+        if kind not in _WITH_CODE:
+            return True
+        return difference.seen == seen and (not codes or difference.expected in codes)
+
+    return shows
+
+
+_ANYWHERE = (walk.Kind.STATE, walk.Kind.SILENT)
+_WITH_CODE = (walk.Kind.ACCEPTED, walk.Kind.REFUSED, walk.Kind.CODE)
+
+
 class Reducer:
     """Makes counterexamples of findings on the target, beside an oracle of its own, until all is ``stopped``."""
 
@@ -138,18 +183,25 @@ class Reducer:
         self._seed = seed
         self._seconds = seconds
 
-    def reduced(self, finding: Finding, history: History) -> Finding:
-        """Give the finding with its counterexample; without one where its calls alone do not show it, or the target is gone."""
+    def reduced(self, finding: Finding, listening: Listening, secrets: Secrets) -> Finding:
+        """Give the finding with its counterexample; without one where its calls alone do not show it, or the target is gone.
+
+        ``listening`` heard the episode. What it heard of credentials is hidden, and what the repetitions hear of more.
+        """
+        heard = Listening(self._opened.shim, digested=False)
         model = open_target(DEFAULT_TARGET, bundle=self._bundle).open()
         try:
-            stages = Stage(self._opened, self._bundle), Stage(model, self._bundle)
+            stages = Stage(replace(self._opened, shim=heard), self._bundle), Stage(model, self._bundle)
             maker = Maker(self._bundle, *stages, tries=TRIES, seconds=self._seconds, stopped=self._stopped)
-            example = maker.of_history(history, self._failure(finding), self._about(finding))
+            example = maker.of_history(listening.history, self._failure(finding), self._about(finding), same_as(finding))
         except (TargetFault, CheckFailed) as error:
-            return replace(finding, unreduced=blame(error))
+            return replace(finding, unreduced=secrets.text(blame(error)))
         finally:
             model.shim.close()
-        return finding if example is None else replace(finding, counterexample=replace(example, origin=Origin.FUZZ))
+        if example is None:
+            return replace(finding, unreduced=NOT_SHOWN)
+        told = secrets.with_more(listening.credentials | heard.credentials).value(example.to_json())
+        return replace(finding, counterexample=replace(Counterexample.of_json(told), origin=Origin.FUZZ))
 
     def _failure(self, finding: Finding) -> Failure:
         # What is compared item by item is no list of error codes.

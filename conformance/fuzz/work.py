@@ -22,6 +22,7 @@ from conformance.machine.behaviour import Behaviours
 from conformance.machine.disagreement import Disagreement, Kind
 from conformance.machine.duo import Share
 from conformance.machine.walk import Leg, Plan, Played, play
+from conformance.secrets import Secrets, of_route
 from conformance.target import Opened, Target, open_target
 from conformance.wire.bundle import Bundle, load
 
@@ -64,6 +65,7 @@ class Worker:
         self._stopped = stopped
         self._behaviours = Behaviours(behaviour for entry in entries for behaviour in entry.behaviours)
         self._known: set[Key] = set()
+        self._secrets = Secrets()
         self._told = Share()
         self._last = 0.0
         self._silent = 0
@@ -74,6 +76,7 @@ class Worker:
         try:
             bundle = load(self._order.schemas)
             target = open_target(self._order.target, bundle=bundle)
+            self._secrets = of_route(target.route)
             try:
                 with collecting_rarely():
                     self._play(target, bundle)
@@ -158,7 +161,8 @@ class Worker:
             self._entries.append(entry)
             self._tell(News(entry=entry))
         if played.finding is not None and not self._stopped_by_hand(played.finding):
-            self._found(Finding.of(played, played.finding), opened, bundle, listening)
+            finding = Finding.of(played, played.finding, self._secrets.with_more(listening.credentials))
+            self._found(finding, opened, bundle, listening)
 
     def _stopped_by_hand(self, finding: Disagreement) -> bool:
         """Say whether a target is silent because all is ending."""
@@ -175,11 +179,14 @@ class Worker:
         if self._order.reduces and finding.key not in self._known:
             self._known.add(finding.key)
             try:
-                finding = Reducer(bundle, opened, self._order.seed, stopped=self._stopped).reduced(finding, listening.history)
+                reducer = Reducer(bundle, opened, self._order.seed, stopped=self._stopped)
+                finding = reducer.reduced(finding, listening, self._secrets)
             except Exception as error:
                 # The finding counts, whatever becomes of its counterexample.
-                finding = replace(finding, unreduced=blame(error))
-                self._tell(News(trouble=f"no counterexample of {finding.key}: {blame(error)}\n{traceback.format_exc(limit=-4)}"))
+                hide = self._secrets.with_more(listening.credentials).text
+                why = hide(blame(error))
+                finding = replace(finding, unreduced=why)
+                self._tell(News(trouble=hide(f"no counterexample of {finding.key}: {why}\n{traceback.format_exc(limit=-4)}")))
             self._last = time.monotonic()
         self._tell(News(finding=finding))
 
