@@ -6,7 +6,7 @@ profiles, or the known receipts tells a difference. Lists are sorted by id: thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -34,6 +34,15 @@ def take(reader: Caller, known: Known) -> dict[str, Any]:
         "profiles": _profiles(reader, known.profiles),
         "receipts": {receipt_id: _read(reader, "receipts.get", receipt_id=receipt_id) for receipt_id in sorted(known.receipts)},
     }
+
+
+def holding(found: Any, member: str, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Walk the objects of a snapshot that have a member, each with the names that lead to it, and none inside another."""
+    if isinstance(found, Mapping) and member in found:
+        yield path, found
+    elif isinstance(found, Mapping):
+        for name, inner in found.items():
+            yield from holding(inner, member, (*path, name))
 
 
 def space(reader: Caller, space_id: str) -> Any:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from conformance import scenes
+from conformance import scenes, snapshot
 from conformance.bench import Bench
 from conformance.caller import all_made, made
 from conformance.exchange import Call
@@ -169,25 +169,13 @@ def test_any_extensions_come_back(bench: Bench, data: st.DataObject, hostile: bo
     _come_back(bench, what, {namespace: value for namespace, value in given_.items() if namespace not in LATER})
 
 
-Path = tuple[str, ...]
-
-
-def _extended(found: Any, path: Path = ()) -> Iterator[tuple[Path, Extensions]]:
-    """Walk the durable objects of a snapshot: where each stands, and its extensions."""
-    if isinstance(found, Mapping) and isinstance(found.get("extensions"), Mapping):
-        yield path, found["extensions"]
-    elif isinstance(found, Mapping):
-        for name, inner in found.items():
-            yield from _extended(inner, (*path, name))
-
-
 def _leaves_no_mark(world: World, call: Call) -> None:
     """Expect a request's extensions on nothing that was there before it."""
-    before = {path for path, _ in _extended(world.snapshot())}
+    before = {path for path, _ in snapshot.holding(world.snapshot(), "extensions")}
     world.root.accepted(replace(call, payload={**call.payload, "extensions": LATER}))
-    for path, extensions in _extended(world.snapshot()):
-        marked = path in before and LATER.keys() & extensions.keys()
-        world.expect(not marked, f"{call.op}: {'/'.join(path)} took extensions of a later request", seen=extensions)
+    for path, found in snapshot.holding(world.snapshot(), "extensions"):
+        marked = path in before and LATER.keys() & found["extensions"].keys()
+        world.expect(not marked, f"{call.op}: {'/'.join(path)} took extensions of a later request", seen=found["extensions"])
 
 
 def test_no_request_marks_what_was_there_before_it(bench: Bench) -> None:

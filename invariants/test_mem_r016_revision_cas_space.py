@@ -6,12 +6,12 @@ a revision counts of any object, its ``updated_at`` dates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
-from conformance import scenes
+from conformance import scenes, snapshot
 from conformance.bench import Bench
 from conformance.exchange import Call
 from conformance.wire.bundle import instant
@@ -50,24 +50,21 @@ def test_only_what_is_space_level_changes_the_space(bench: Bench) -> None:
 
 
 HOUR = 3600
-Dated = Mapping[tuple[str, ...], tuple[int, str]]
+Dates = Mapping[tuple[str, ...], tuple[int, str]]
 
 
-def _dated(found: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], tuple[int, str]]]:
-    """Walk the objects of a snapshot that tell when they were changed: where each stands, its revision and ``updated_at``."""
-    if isinstance(found, Mapping) and "updated_at" in found:
-        yield path, (found["revision"], found["updated_at"])
-    elif isinstance(found, Mapping):
-        for name, inner in found.items():
-            yield from _dated(inner, (*path, name))
+def _dates(world: World) -> Dates:
+    """Return the revision and ``updated_at`` of each object that tells when it was changed, by where it stands."""
+    found = snapshot.holding(world.snapshot(), "updated_at")
+    return {path: (one["revision"], one["updated_at"]) for path, one in found}
 
 
 def _is_dated(world: World, call: Call, advance: Callable[[int], None]) -> None:
     """Expect each object with another revision after a call to be dated later, and every other one as before."""
-    before: Dated = dict(_dated(world.snapshot()))
+    before = _dates(world)
     advance(HOUR)
     world.root.accepted(call)
-    for path, (revision, updated_at) in _dated(world.snapshot()):
+    for path, (revision, updated_at) in _dates(world).items():
         known, then = before.get(path, (revision, updated_at))
         later = instant(then) < instant(updated_at)
         world.same(revision != known, later, f"{call.op}: {'/'.join(path)} is dated later than an hour ago")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import reviews, steps
+from conformance.oracle import Oracle, reviews, steps
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -66,6 +66,22 @@ def refusing(stem: str, when: Callable[[Turn, Space], bool], code: Code) -> Patc
             raise Refusal(code)
 
     return step(stem, first(look))
+
+
+def restored(change: Callable[[Space], Space]) -> Patch:
+    """Change each space when the provider starts from what it had kept."""
+
+    def wrap(original: Any) -> Any:
+        def restore(self: Oracle, saved: Doc) -> None:
+            original(self, saved)
+            spaces = self.state.spaces
+            for space_id, space in spaces.items():
+                spaces = spaces.set(space_id, change(space))
+            self.state = self.state._replace(spaces=spaces)
+
+        return restore
+
+    return Patch(Oracle, "restore", wrap)
 
 
 def facts(space: Space, **members: Any) -> Space:

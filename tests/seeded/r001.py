@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import Oracle, activation, records, reviews
+from conformance.oracle import activation, records, reviews
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Turn
 from tests.seeded import altered
@@ -119,22 +118,6 @@ def _sourceless(candidate: Doc) -> Doc:
     return {**candidate, "provenance": {"captured_by": candidate["provenance"]["captured_by"]}}
 
 
-def _restored(change: Callable[[Space], Space]) -> Patch:
-    """Change each space when the provider starts from what it had kept."""
-
-    def wrap(original: Any) -> Any:
-        def restore(self: Oracle, saved: Doc) -> None:
-            original(self, saved)
-            spaces = self.state.spaces
-            for space_id, space in list(spaces.items()):
-                spaces = spaces.set(space_id, change(space))
-            self.state = self.state._replace(spaces=spaces)
-
-        return restore
-
-    return Patch(Oracle, "restore", wrap)
-
-
 def _without_sources(space: Space) -> Space:
     kept = space.candidates
     for candidate in list(kept.all()):
@@ -235,14 +218,14 @@ FAULTS: tuple[Fault, ...] = (
         "r001_restart_loses_sources_of_the_decided",
         RULE,
         "a restart loses the source context of candidates that were decided on",
-        patched(_restored(_without_sources)),
+        patched(altered.restored(_without_sources)),
         source="ours",
     ),
     Fault(
         "r001_restart_loses_profile_extensions",
         RULE,
         "a restart loses the extensions of profiles",
-        patched(_restored(_without_profile_extensions)),
+        patched(altered.restored(_without_profile_extensions)),
         source="ours",
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.oracle import activation, imports, jobs, spaces
-from conformance.oracle.provider import Oracle
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Settled, Turn, changed
 from conformance.wire.vocabulary import Code
@@ -24,15 +23,8 @@ def _two_further(_original: Any) -> Any:
     return lambda generation: generation + 2
 
 
-def _back_to_one(original: Any) -> Any:
-    def restore(self: Oracle, saved: Doc) -> None:
-        original(self, saved)
-        spaces_ = self.state.spaces
-        for space_id, space in spaces_.items():
-            spaces_ = spaces_.set(space_id, altered.facts(space, authority_generation=1))
-        self.state = self.state._replace(spaces=spaces_)
-
-    return restore
+def _back_to_one(space: Space) -> Space:
+    return altered.facts(space, authority_generation=1)
 
 
 def _after_the_bundles(original: Any) -> Any:
@@ -93,7 +85,7 @@ FAULTS: tuple[Fault, ...] = (
         "r005_forgotten_at_a_restart",
         RULE,
         "a restart sets the generation to 1",
-        patched(Patch(Oracle, "restore", _back_to_one)),
+        patched(altered.restored(_back_to_one)),
     ),
     Fault(
         "r005_taken_from_the_bundle",

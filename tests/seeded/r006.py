@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.oracle import fences, receipts, spaces, steps
-from conformance.oracle.provider import Oracle
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -72,15 +71,8 @@ def _is_kindless(space: Space, request: Doc) -> bool:
     return "kind" not in (space.candidates.get(request["candidate_id"]) or {"kind": ""})
 
 
-def _thawed(original: Any) -> Any:
-    def restore(self: Oracle, saved: Doc) -> None:
-        original(self, saved)
-        spaces_ = self.state.spaces
-        for space_id, space in spaces_.items():
-            spaces_ = spaces_.set(space_id, altered.facts(space, state=fences.ACTIVE))
-        self.state = self.state._replace(spaces=spaces_)
-
-    return restore
+def _thawed(space: Space) -> Space:
+    return altered.facts(space, state=fences.ACTIVE)
 
 
 def _freezing_again(original: Any) -> Any:
@@ -142,7 +134,7 @@ FAULTS: tuple[Fault, ...] = (
         "r006_restart_unfreezes",
         RULE,
         "a restart unfreezes every space",
-        patched(Patch(Oracle, "restore", _thawed)),
+        patched(altered.restored(_thawed)),
         source="ours",
     ),
     Fault(
