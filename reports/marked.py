@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from reports.calls import escaped
-from reports.words import clean
+from reports.words import as_json
 
 LONGEST_TEXT = 600
 MOST_MEMBERS = 60
@@ -27,9 +26,7 @@ def marked(value: Any, pointer: str = "", *, mark: bool = False) -> Markup:
     text = Markup("").join(_value(value, "", "", target))
     if len(text) <= LONGEST_WHOLE:
         return text
-    return Markup('{}<span class="cut">… {} characters in all</span>').format(
-        clean(json.dumps(value, ensure_ascii=False))[:LONGEST_WHOLE], len(text)
-    )
+    return Markup('{}<span class="cut">… {} characters in all</span>').format(as_json(value)[:LONGEST_WHOLE], len(text))
 
 
 def _nearest(value: Any, pointer: str) -> str:
@@ -63,9 +60,9 @@ def _value(value: Any, indent: str, pointer: str, target: str | None) -> Iterato
 def _inside(value: Mapping[str, Any] | list[Any], indent: str, pointer: str, target: str | None) -> Iterator[Markup]:
     opening, closing = "{}" if isinstance(value, Mapping) else "[]"
     if target is None or not target.startswith(f"{pointer}/"):
-        whole = json.dumps(value, ensure_ascii=False)
+        whole = as_json(value)
         if len(whole) <= _INLINE:
-            yield escape(clean(whole))
+            yield escape(whole)
             return
     yield escape(opening)
     inner = indent + _STEP
@@ -75,13 +72,13 @@ def _inside(value: Mapping[str, Any] | list[Any], indent: str, pointer: str, tar
             yield Markup('<span class="cut">… {} more</span>').format(len(value) - number)
             break
         if isinstance(value, Mapping):
-            yield Markup('<span class="name">{}</span>: ').format(clean(json.dumps(list(value)[number], ensure_ascii=False)))
+            yield Markup('<span class="name">{}</span>: ').format(as_json(list(value)[number]))
         yield from _value(member, inner, f"{pointer}/{name}", target)
     yield Markup("\n{}{}").format(indent, closing)
 
 
 def _text(value: Any) -> Markup:
-    text = clean(json.dumps(value, ensure_ascii=False))
+    text = as_json(value)
     if len(text) <= LONGEST_TEXT:
         return escape(text)
     return Markup('{}<span class="cut">… {} characters</span>').format(text[:LONGEST_TEXT], len(text))

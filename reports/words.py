@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -28,6 +29,7 @@ ACCEPTED = "all that is wrong is waived"
 WRONG_WAIVERS = "the waivers are wrong"
 WHOLE = ("", "/")
 _PLAIN = ("space_id", "idempotency_key", "extensions")
+_BEYOND_ASCII = re.compile("[^\x20-\x7e]")
 # What XML 1.0 and HTML have no place for.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -45,9 +47,21 @@ def sentence(result: RunResult) -> str:
     return f"{said}; {ACCEPTED}" if result.counted is not result.verdict and result.exit_code() == 0 else said
 
 
+def as_json(value: Any) -> str:
+    """Return a value as JSON text in which values that differ look different: what no reader would see is escaped."""
+    return _BEYOND_ASCII.sub(_told_apart, json.dumps(value, ensure_ascii=False))
+
+
+def _told_apart(found: re.Match[str]) -> str:
+    """Escape controls, surrogates, odd spaces, what has no glyph, and accents that stand apart from their letter."""
+    character = found[0]
+    unseen = unicodedata.category(character)[0] in "CZ" or unicodedata.combining(character)
+    return json.dumps(character)[1:-1] if unseen else character
+
+
 def short(value: Any, limit: int) -> str:
     """Return a JSON value as text of about ``limit`` characters."""
-    text = json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
+    text = as_json(value)
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 

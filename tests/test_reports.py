@@ -189,6 +189,18 @@ def test_markdown_shows_a_provider_s_words_as_they_are() -> None:
         assert markup not in outside
 
 
+@pytest.mark.parametrize("code", ["0301", "200b", "00a0", "202e", "d83d", "0085", "feff", "fffe"])
+def test_what_differs_looks_different_in_every_format(code: str) -> None:
+    assert FAILED.failure is not None
+    bad = replace(
+        FAILED, failure=replace(FAILED.failure, expected="\u00e9 \u0928\u093f \U0001f600", seen=f"e{chr(int(code, 16))}")
+    )
+    result = replace(GOOD, rules=(replace(GOOD.rules[0], checks=(bad,)),))
+    for text in (printed(result, width=200), markdown.render(result), unescape(html.render(result))):
+        assert f"e\\u{code}" in text
+        assert "\u00e9 \u0928\u093f \U0001f600" in text
+
+
 def test_markdown_stays_below_what_a_summary_may_have() -> None:
     text = markdown.render(big(3000, failing=2500))
     assert len(text.encode()) < 1024 * 1024
