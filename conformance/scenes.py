@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from conformance import snapshot
@@ -18,7 +19,7 @@ from conformance.exchange import Call
 from conformance.expect import CheckFailed
 from conformance.wire.bundle import Operation
 from conformance.wire.canonical import content_bytes
-from conformance.wire.vocabulary import Code
+from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 
 Scope = Mapping[str, str]
@@ -26,6 +27,16 @@ Members = dict[str, Any]
 
 NAME_LIMIT = 128
 """The most code points of an id or an idempotency key."""
+
+LATE: Mapping[str, Flag] = MappingProxyType(
+    {
+        "reflections.generate": Flag.REFLECTION,
+        "exports.create": Flag.TRANSFER,
+        "imports.stage": Flag.TRANSFER,
+        "imports.activate": Flag.TRANSFER,
+    }
+)
+"""The operations that may be pending (section 4), each with its flag."""
 
 Builder = Callable[[World, Scope | None], Members]
 

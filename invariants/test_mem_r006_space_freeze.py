@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import OMIT, Caller, made
+from conformance.cargo import cargo
 from conformance.expect import Inconclusive
 from conformance.wire.bundle import Operation
-from conformance.wire.vocabulary import Code
+from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 
 FREEZE, UNFREEZE = "spaces.freeze", "spaces.unfreeze"
@@ -85,6 +86,21 @@ def test_frozen_space_takes_the_allowed_mutations(bench: Bench) -> None:
         world.root.accepted(call)
         wanted = "active" if operation.stem == UNFREEZE else "frozen"
         world.same(wanted, scenes.space(world)["state"], f"{operation.name}: the state of the space after it")
+
+
+def test_a_freeze_demands_no_further_right(bench: Bench) -> None:
+    """What a frozen space still takes, it takes from a caller with no more than the operation itself needs."""
+    world = bench.world()
+    issuer, carrier, admin = (world.principal(*may) for may in (("grants_issue", "recall"), ("transfer",), ("admin",)))
+    grant_id = issuer.grant(world.stranger("grantee"), capabilities=["recall"])
+    scenes.freeze(world)
+    issuer.do("grants.revoke", grant_id=grant_id)
+    if bench.declares(Flag.TRANSFER):
+        carrier.do("exports.create")
+        bundle, chunks = cargo(world).parcel()
+        import_id = made(carrier.do("imports.stage", bundle=bundle, chunk=chunks[0]), "import")
+        carrier.do("imports.discard", import_id=import_id)
+    admin.do(UNFREEZE, expected_revision=scenes.space(world)["revision"])
 
 
 def test_frozen_space_answers_every_replay(bench: Bench) -> None:

@@ -182,6 +182,19 @@ def _as_its_state_says(world: World, child: Caller, grant_id: str, other: Caller
 # -- for ever
 
 
+def test_a_grant_is_revoked_once_whoever_revokes_it(bench: Bench) -> None:
+    """What its issuer or an admin revoked is revoked: neither of them, nor another admin, can revoke it again."""
+    world = bench.world()
+    issuer = world.principal("grants_issue", "recall")
+    revokers = (issuer, world.root, world.principal("admin"))
+    for first in revokers:
+        grant_id = issuer.grant(world.stranger("grantee"), capabilities=["recall"])
+        first.do("grants.revoke", grant_id=grant_id)
+        for second in revokers:
+            with world.unchanged():
+                second.refused("grants.revoke", Code.WRONG_STATE, grant_id=grant_id)
+
+
 @dataclass
 class _Life:
     """The grants of one caller as they should be: ids, the calls that made and revoked them, and which are revoked."""

@@ -97,13 +97,7 @@ def test_receipts_outlive_any_retention_time(bench: Bench) -> None:
     world.same(receipt, world.root.accepted(call), "memory.records.create: its key was forgotten with time")
 
 
-LATE = (
-    pytest.param("reflections.generate", marks=pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])),
-    pytest.param("exports.create", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
-    pytest.param("imports.stage", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
-    pytest.param("imports.activate", marks=pytest.mark.needs(flags=[Flag.TRANSFER], controls=["hold"])),
-)
-"""The operations that may be pending."""
+LATE = [pytest.param(stem, marks=pytest.mark.needs(flags=[flag], controls=["hold"])) for stem, flag in scenes.LATE.items()]
 
 
 @pytest.mark.parametrize("stem", LATE)

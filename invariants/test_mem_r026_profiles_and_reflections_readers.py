@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from conformance import scenes
+from conformance import moving, scenes
 from conformance.bench import Bench
 from conformance.caller import made
+from conformance.cargo import cargo
 from conformance.reflecting import found, generated, place, shown, state_of
+from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code, Flag
 
 reflecting = pytest.mark.needs(flags=[Flag.REFLECTION])
@@ -30,6 +32,20 @@ def test_a_list_is_newest_first(bench: Bench) -> None:
         bench.levers.advance(1)
     world.same(ids_made[::-1], shown(world.root, selection), "reflections.list is not newest first")
     world.same(ids_made[::-1], shown(world.root, selection, limits=[1]), "the pages of reflections.list are not newest first")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION, Flag.TRANSFER])
+def test_newest_is_by_the_instant(bench: Bench) -> None:
+    """Reflections that were brought are listed by the instants of their dates, however many digits these have."""
+    world = bench.world()
+    load = cargo(world)
+    dates = {world.name(f"f{digits}"): f"2026-01-01T00:00:00{digits}Z" for digits in (".5", "", ".25", ".250001", ".1", ".09")}
+    brought = [load.item("reflection", reflection_id=name, created_at=date) for name, date in dates.items()]
+    moving.activated(world, load.parcel([load.item("subject"), load.item("record"), *brought]))
+    newest_first = sorted(dates, key=lambda name: instant(dates[name]), reverse=True)
+    selection = load.values["reflection"]["selection"]
+    world.same(newest_first, shown(world.root, selection), "reflections.list is not newest first")
+    world.same(newest_first, shown(world.root, selection, limits=[2]), "the pages of reflections.list are not newest first")
 
 
 @reflecting

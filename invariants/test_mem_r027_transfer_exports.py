@@ -55,6 +55,19 @@ def test_a_chunk_is_asked_for_up_to_the_announced_limit(bench: Bench) -> None:
         scenes.export(world, max_items_per_chunk=size)
 
 
+def test_no_chunk_holds_more_than_asked_for(bench: Bench) -> None:
+    """Every chunk keeps to ``max_items_per_chunk``, the last and the one before it too, whatever is left over at the end."""
+    world = bench.world()
+    world.root.create()
+    most = bench.described(world)["limits"]["max_chunk_items"]
+    for size in (2, min(3, most)):
+        # Each export leaves a receipt behind, so that the next one holds an item more.
+        for _ in range(size):
+            _, chunks = moving.exported(world, max_items_per_chunk=size)
+            fullest = max(len(chunk["items"]) for chunk in chunks)
+            world.expect(fullest <= size, "a chunk holds more items than asked for", expected=size, seen=fullest)
+
+
 @pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])
 def test_only_settled_receipts_travel(bench: Bench) -> None:
     """An export holds the receipts that were settled when it was made: none is pending, and no object of a pending one."""

@@ -177,6 +177,32 @@ def test_discard_leaves_nothing(bench: Bench, upto: int | None) -> None:
     landed(world, load.items(), "the same parcel, staged again, did not arrive")
 
 
+@pytest.mark.needs(controls=["hold"])
+def test_discard_outlives_the_verification(bench: Bench) -> None:
+    """An import that is discarded while its final chunk is still verified stays discarded when that settles."""
+    world = bench.world()
+    load = cargo(world)
+    bundle, chunks = load.parcel()
+    import_id = scenes.stage(world, bundle, chunks[:-1])
+    bench.levers.hold(True)
+    try:
+        pending = moving.held(world, moving.stage_call(world, bundle, chunks[-1], import_id))
+        discard = world.root.call("imports.discard", import_id=import_id)
+        reply = world.exchange(discard)
+    finally:
+        bench.levers.hold(False)
+    world.root.settled(pending)
+    if not reply.ok:
+        # Whether an import can be discarded while it is verified is left to the provider.
+        world.expect_refusal(discard, reply, (Code.WRONG_STATE, Code.IMPORT_SEQUENCE, Code.NOT_FOUND))
+        world.root.do("imports.discard", import_id=import_id)
+    scenes.freeze(world)
+    with world.unchanged("a discarded import was used again"):
+        world.root.must_refuse(moving.activation(world, import_id), Code.WRONG_STATE)
+        world.root.refused("imports.discard", Code.WRONG_STATE, import_id=import_id)
+    unseen(world, load, "something of a discarded import is visible")
+
+
 def test_an_activated_import_is_used_up(bench: Bench) -> None:
     """An import is activated once: again, on, or away it cannot go; the same parcel can be staged anew."""
     world = bench.world()

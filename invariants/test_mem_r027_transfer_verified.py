@@ -280,6 +280,7 @@ ODD: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "empty cognition": ("record", {"content": {"text": WORD, "cognition": []}}),
     "structured null": ("candidate", {"content": {"text": WORD, "structured": None}}),
     "empty cognition in a candidate": ("candidate", {"content": {"text": "", "structured": {}, "cognition": []}}),
+    "edges of white space": ("reflection", {"text": "\u00a0 edges\t\n"}),
     "structured null in a profile": ("profile", {"content": BARE, "content_digest": digest(BARE)}),
     "a subject without kind": ("subject", {"kind": ...}),
     "a tombstone": ("record", {"content": {"text": ""}, "tombstone": {"deleted_at": THEN, "deleted_by": "ann"}}),

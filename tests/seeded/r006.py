@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.oracle import fences, receipts, spaces, steps
+from conformance.oracle import authority, fences, receipts, spaces, steps
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
@@ -67,6 +67,11 @@ def _through_a_freeze(passes: Callable[[Space, Doc], bool]) -> Wrapper:
     return wrap
 
 
+def _by_admin_alone(turn: Turn, space: Space) -> bool:
+    """Say whether a caller that is no admin does something in a frozen space."""
+    return fences.is_frozen(space) and not any("admin" in grant["capabilities"] for grant in authority.effective(turn, space))
+
+
 def _is_kindless(space: Space, request: Doc) -> bool:
     return "kind" not in (space.candidates.get(request["candidate_id"]) or {"kind": ""})
 
@@ -105,6 +110,16 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "a frozen space refuses to revoke grants",
         patched(altered.refusing("grants.revoke", _is_frozen, Code.SPACE_FROZEN)),
+    ),
+    *(
+        Fault(
+            f"r006_frozen_{word}_by_admin_alone",
+            RULE,
+            f"in a frozen space {stem} demands an admin",
+            patched(altered.refusing(stem, _by_admin_alone, Code.SPACE_FROZEN)),
+            source="ours",
+        )
+        for word, stem in (("revocation", "grants.revoke"), ("export", "exports.create"), ("staging", "imports.stage"))
     ),
     Fault("r006_replays_refused", RULE, "a frozen space refuses replays", patched(Patch(receipts, "find_replay", _replays_too))),
     Fault(

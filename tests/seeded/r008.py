@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.oracle import fences, profiles, records, revisions, subjects
+from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn, extensions_of
+from conformance.wire.vocabulary import Code
 from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Provider, Wrapper, always, patched
 from tests.seeded.scoped import reading
@@ -122,6 +124,30 @@ def _as_it_goes(original: Any) -> Any:
     return create
 
 
+def _archived_with_kind(original: Any) -> Any:
+    """Refuse to ensure an archived subject under the kind that it has."""
+
+    def ensure(turn: Turn, space: Space, request: Doc) -> Outcome:
+        found = space.subjects.get(request["subject_id"])
+        if found is not None and "kind" in request and found["state"] == fences.ARCHIVED:
+            raise Refusal(Code.SUBJECT_ARCHIVED)
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return ensure
+
+
+def _for_somebody(original: Any) -> Any:
+    """Refuse a read over a subject that does not exist."""
+
+    def read(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        subjects.require_existing(space, request["selection"]["subject_id"])
+        return outcome
+
+    return read
+
+
 def _joined_key(_original: Any) -> Any:
     return lambda subject_id, kind: (f"{subject_id}/{kind}", "")
 
@@ -154,5 +180,11 @@ FAULTS = (
           patched(Patch(profiles, "key_of", _joined_key)), source="ours"),
     Fault("r008_promote_changes_the_subject", RULE, "a promotion takes a record to another subject",
           patched(Patch(records, "refuse_other_subject", always(None))), source="ours"),
+    Fault("r008_archived_refused_with_its_kind", RULE, "an ensure of an archived subject under its own kind is refused",
+          patched(altered.step("subjects.ensure", _archived_with_kind)), source="ours"),
+    Fault("r008_no_reflections_of_nobody", RULE, "a list of the reflections over a missing subject is refused",
+          patched(altered.step("reflections.list", _for_somebody)), source="ours"),
+    Fault("r008_no_state_of_nobody", RULE, "the state of what a missing subject has is refused",
+          patched(altered.step("reflections.state", _for_somebody)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

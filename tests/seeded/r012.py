@@ -204,6 +204,16 @@ def _twice(original: Any) -> Any:
     return revocable
 
 
+def _twice_by_another(original: Any) -> Any:
+    """Revoke a revoked grant once more for an admin that did not issue it."""
+
+    def revocable(turn: Turn, found: Doc | None) -> Doc:
+        document: Doc = original(turn, found)
+        return document if grants.is_issuer(turn, document) else {**document, "state": grants.ACTIVE}
+
+    return revocable
+
+
 def _living_alone(original: Any) -> Any:
     """Take an expired grant for one that was revoked."""
 
@@ -267,5 +277,7 @@ FAULTS = (
           patched(altered.step("grants.revoke", _living_alone)), source="ours"),
     Fault("r012_revokes_twice", RULE, "a revoked grant is revoked once more",
           patched(Patch(grants, "revocable", _twice)), source="ours"),
+    Fault("r012_revoked_twice_by_another", RULE, "an admin revokes a revoked grant of another issuer once more",
+          patched(Patch(grants, "revocable", _twice_by_another)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

@@ -20,6 +20,7 @@ from tests.seeded.refused import leaving
 
 RULE = "MEM-R014"
 KEPT = 250
+WRITERS = ("capture", "records.create")
 
 
 def _key(make: Callable[[str, str, str], tuple[str, ...]]) -> Patch:
@@ -104,6 +105,20 @@ def _archived(_turn: Turn, space: Space, request: Doc, known: Doc) -> Doc:
     return known
 
 
+def _but_extensions(original: Any) -> Any:
+    """Take a request for a repeat that differs from it in extensions alone, in all operations but the two that write content."""
+
+    def find(turn: Turn, space: Space, request: Doc, digest: str) -> Doc | None:
+        known: Doc | None = space.receipts.by_key(receipts.key_of(turn.caller, turn.op.name, request["idempotency_key"]))
+        plain = {name: member for name, member in request.items() if name != "extensions"}
+        if known is not None and turn.op.stem not in WRITERS and receipts.payload_digest(plain) == known["payload_digest"]:
+            return known
+        found: Doc | None = original(turn, space, request, digest)
+        return found
+
+    return find
+
+
 def _granted(turn: Turn, space: Space, _request: Doc, known: Doc) -> Doc:
     turn.grants = authority.effective(turn, space)
     authority.enter(turn)
@@ -181,6 +196,8 @@ FAULTS: tuple[Fault, ...] = (
     _fault("key_without_op", "two operations share a key", _key(lambda principal, _op, key: (principal, key))),
     _fault("key_without_space", "two spaces share a key", Patch(receipts, "find_replay", _in_any_space)),
     _fault("conflict_not_detected", "another payload replays", Patch(receipts, "refuse_other_payload", always(None))),
+    _fault("extensions_are_no_payload", "what differs in extensions alone replays, but in capture and records.create",
+           Patch(receipts, "find_replay", _but_extensions), source="ours"),
     _fault("refusal_uses_the_key", "a refused request uses up its key", leaving(_spent)),
     _fault("keys_lost_at_restart", "a restart forgets the keys", Patch(store, "_load_ledger", _without_keys)),
     _fault("replay_runs_again_after_deletion", "a replay runs again once its record was deleted", _replays(_gone)),

@@ -1,4 +1,7 @@
-"""Faults that MEM-R026 (profiles and reflections) must catch: reflections. Those of profiles are in ``r026_profiles``."""
+"""Faults that MEM-R026 (profiles and reflections) must catch: reflections.
+
+Those of profiles are in ``r026_profiles``, those of lists of reflections in ``r026_lists``.
+"""
 
 from __future__ import annotations
 
@@ -205,39 +208,6 @@ def _refused_ahead(_original: Any) -> Any:
     return refuse
 
 
-def _oldest_first(_original: Any) -> Any:
-    return lambda items: list(items)
-
-
-def _alike_without(name: str) -> Patch:
-    """Compare pinned requests without one member."""
-
-    def wrap(_original: Any) -> Any:
-        names = [one for one in reflections.PINNED if one != name]
-        return lambda reflection, request: all(reflections.same_member(reflection, request, one) for one in names)
-
-    return Patch(reflections, "is_pinned_alike", wrap)
-
-
-def _any_order(_original: Any) -> Any:
-    """Take selections that name the same contexts in another order for the same."""
-
-    def same(one: Doc, other: Doc, name: str) -> bool:
-        if name not in one or name not in other:
-            return name not in one and name not in other
-        return canonical.same(_ordered(one[name]), _ordered(other[name]))
-
-    return same
-
-
-def _ordered(value: Any) -> Any:
-    return {name: sorted(part) if isinstance(part, list) else part for name, part in value.items()}
-
-
-def _absent_is_any(original: Any) -> Any:
-    return lambda one, other, name: name not in other or original(one, other, name)
-
-
 def _generating_reads(original: Any) -> Any:
     """Generate where there is no reflection on the present state and everything for one is there."""
 
@@ -248,31 +218,6 @@ def _generating_reads(original: Any) -> Any:
         return outcome._replace(members={**outcome.members, "stale": False})
 
     return state
-
-
-def _billing_list() -> Provider:
-    """Make a provider whose list of reflections is never empty: it makes one up where there is none."""
-
-    def wrap(original: Any) -> Any:
-        def shown(turn: Turn, space: Space, request: Doc) -> list[Doc]:
-            found: list[Doc] = original(turn, space, request)
-            if found or turn.op.name != "memory.reflections.list":
-                return found
-            eligible = records.eligible(turn, space, request, turn.op.needs)
-            if not eligible:
-                return found
-            subject_id = request["selection"]["subject_id"]
-            basis = reflections.basis(turn, space, subject_id, eligible)
-            pinned = {"state_digest": assembly.state_digest(request, basis), **basis}
-            made = reflections.make(turn, space, request, "made-on-the-fly", pinned, eligible)
-            return [made]
-
-        return shown
-
-    def read(_original: Any) -> Any:
-        return lambda _turn, _space, reflection: {**reflection, "stale": False}
-
-    return Patched([Patch(reflections, "shown", wrap), Patch(reflections, "read", read)])
 
 
 def _newer_stales(original: Any) -> Any:
@@ -335,7 +280,6 @@ FAULTS: tuple[Fault, ...] = (
            Patch(assembly, "profile_set", _kinds_alone)),
     Fault("r026_stale_is_stored", RULE, "staleness is a mark that stays", _marked_stale),
     _fault("never_stale", "a reflection never reads as stale", Patch(reflections, "is_stale", always(False)), source="rules.md"),
-    _fault("list_without_filter", "the list shows what was pinned under another filter", _alike_without("filter")),
     _fault("shown_to_narrower", "a reflection is shown to who does not cover its records",
            Patch(reflections, "is_covered", always(True))),
     _fault("shown_unselected", "a selection that the reader does not cover shows its reflections",
@@ -372,14 +316,6 @@ FAULTS: tuple[Fault, ...] = (
     _ours("expected_digest_ignored", "any expected digest is taken", Patch(reflections, "refuse_other_state", always(None))),
     _ours("other_digest_is_ahead", "another expected digest is told as ahead",
           Patch(reflections, "refuse_other_state", _refused_ahead)),
-    _ours("oldest_first", "reflections are listed oldest first", Patch(reflections, "newest_first", _oldest_first)),
-    _ours("list_without_cognition", "the list shows what was pinned under another cognition filter",
-          _alike_without("cognition_filter")),
-    _ours("list_any_selection", "the list shows what was pinned on another selection", _alike_without("selection")),
-    _ours("contexts_in_any_order", "selections with the same contexts in another order are the same",
-          Patch(reflections, "same_member", _any_order)),
-    _ours("absent_filter_is_any", "a list without filter shows what was pinned under any",
-          Patch(reflections, "same_member", _absent_is_any)),
     _ours("state_generates", "asking for the state counts as generating", altered.step("reflections.state", _generating_reads)),
     _ours("newer_makes_stale", "a newer reflection on the same basis makes the older one stale",
           Patch(reflections, "read", _newer_stales)),
@@ -391,5 +327,4 @@ FAULTS: tuple[Fault, ...] = (
           altered.step("reflections.generate", _once_current)),
     _ours("pins_lost_at_restart", "a restart forgets what generators covered beyond the basis records",
           Patch(store, "load_space", _pins_of_the_basis)),
-    Fault("r026_list_generates", RULE, "listing makes up a reflection where there is none", _billing_list, "ours"),
 )  # fmt: skip

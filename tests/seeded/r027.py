@@ -1,6 +1,6 @@
 """Faults that MEM-R027 (transfer) must catch: what an import is asked for.
 
-What an export holds is in ``r027_export``, what an activation does wrong in ``r027_activation``.
+What an export holds is in ``r027_export``, what an activation does wrong in ``r027_activation`` and ``r027_survivors``.
 """
 
 from __future__ import annotations
@@ -263,6 +263,19 @@ def _lost_at_restart(original: Callable[[Doc], Space]) -> Any:
     return lambda saved: original({**saved, "imports": []})
 
 
+def _verified_again(original: Callable[[Turn, Space, Doc], Settled]) -> Any:
+    """Have an import staged when its final chunk settles, discarded or not."""
+
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        import_id = job["import_id"]
+        held = imports.found(space, import_id)
+        if held["state"] == imports.DISCARDED:
+            space = imports.put(turn, space, import_id, {**held, "state": imports.VERIFYING})
+        return original(turn, space, job)
+
+    return settle
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
     return Fault(f"r027_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
@@ -312,6 +325,8 @@ FAULTS: tuple[Fault, ...] = (
     _ours("refused_at_the_end", "a defect is refused at the final chunk", Patch(imports, "_staged", _refused_at_the_end)),
     _ours("failed_for_another_reason", "a defect settles as another failure",
           Patch(jobs.SETTLERS, "memory.imports.stage", _other_reason)),
+    _ours("discard_undone_at_settling", "an import that is discarded while it is verified is staged again when that settles",
+          Patch(jobs.SETTLERS, "memory.imports.stage", _verified_again)),
     _ours("content_measured", "imported content is measured", _staging(_measured)),
     _ours("version_judged", "bundles of another protocol version are refused", _staging(_of_this_version)),
     _ours("space_judged", "bundles of another space are refused", _staging(_of_this_space)),

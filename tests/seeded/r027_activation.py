@@ -1,4 +1,7 @@
-"""Faults that MEM-R027 (transfer) must catch: what an activation does wrong to the space that receives."""
+"""Faults that MEM-R027 (transfer) must catch: what an activation does wrong to the space that receives.
+
+What it does wrong to the three things that survive is in ``r027_survivors``.
+"""
 
 from __future__ import annotations
 
@@ -280,31 +283,6 @@ def _fresh(original: Any) -> Any:
     return lambda reflection: {**original(reflection), "basis": {**reflection["basis"], "records": []}}
 
 
-def _further_wins(original: Any) -> Any:
-    """Let what was brought win over a survivor where it has gone further: by its revision."""
-
-    def surviving(brought: Iterable[Doc], own: Iterable[Doc], key: str) -> list[Doc]:
-        listed = list(brought)
-        further = {doc[key]: doc["revision"] for doc in listed}
-        found: list[Doc] = original(listed, [doc for doc in own if doc["revision"] >= further.get(doc[key], 0)], key)
-        return found
-
-    return surviving
-
-
-def _scope_brought(original: Any) -> Any:
-    """Place a tombstone where the bundle has the record."""
-
-    def surviving(brought: Iterable[Doc], own: Iterable[Doc], key: str) -> list[Doc]:
-        listed = list(brought)
-        scopes = {doc[key]: doc["scope"] for doc in listed if "scope" in doc}
-        moved = [{**doc, "scope": scopes[doc[key]]} if doc[key] in scopes else doc for doc in own]
-        found: list[Doc] = original(listed, moved, key)
-        return found
-
-    return surviving
-
-
 def _unmarked_grants(original: Any) -> Any:
     """Let a cursor of grants see the grants alone, and nothing of their space."""
 
@@ -313,6 +291,16 @@ def _unmarked_grants(original: Any) -> Any:
         return [found[0], *found[2:]] if turn.op.name == "memory.grants.list" else found
 
     return mark
+
+
+def _trimmed(original: Any) -> Any:
+    """Take the white space off the ends of a brought reflection's text."""
+
+    def unread(reflection: Doc) -> Doc:
+        brought: Doc = original(reflection)
+        return {**brought, "text": brought["text"].strip()}
+
+    return unread
 
 
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", **oracle: Any) -> Fault:
@@ -369,18 +357,8 @@ FAULTS: tuple[Fault, ...] = (
           Patch(cursors, "space_mark", lambda _original: lambda space: space.facts.get("state")), choices=LASTING),
     _ours("cursors_of_grants_survive", "a cursor of grants survives an activation",
           Patch(cursors, "mark", _unmarked_grants), choices=LASTING),
-    _ours("archived_reopened", "an archived subject takes the state that the bundle has",
-          Patch(activation, "archived", always([]))),
-    _ours("consumed_reopened", "a consumed candidate takes the state that the bundle has",
-          Patch(activation, "consumed", always([]))),
-    _ours("tombstones_replaced", "a tombstone takes the form that the bundle has", Patch(activation, "tombstones", always([]))),
-    _ours("retired_kinds_are_lost", "an archived subject of a kind that was fenced before is lost where the bundle lacks it",
-          Patch(activation, "archived", lambda original: lambda space: [
-              one for one in original(space) if "kind" not in one or one["revision"] < 3])),
-    _ours("further_revision_wins", "what went further elsewhere wins over a tombstone, a decision or an archived subject",
-          Patch(activation, "surviving", _further_wins)),
-    _ours("tombstone_moves", "a tombstone goes where the bundle has the record", Patch(activation, "surviving", _scope_brought)),
-    _ours("survivors_without_subject", "what survives loses its subject", Patch(activation, "needed", always([]))),
     _ours("generators_cover_all", "a brought reflection is stale by changes anywhere", Patch(activation, "pin", _everywhere)),
     _ours("bases_emptied", "brought reflections lose the records of their basis", Patch(activation, "unread", _fresh)),
+    _ours("reflection_trimmed", "white space around the text of a brought reflection is lost",
+          Patch(activation, "unread", _trimmed)),
 )  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from conformance import sealing
 from conformance.oracle import contents, exports, store
+from conformance.oracle.policy import chunks
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
 from tests.seeded import altered
@@ -177,6 +178,18 @@ def _two_at_least(original: Any) -> Any:
     return lambda turn, request: max(2, original(turn, request))
 
 
+def _tail_joined(original: Any) -> Any:
+    """Put a last item that would be alone in its chunk into the one before it."""
+
+    def make_chunks(export_id: str, packs: Sequence[list[Doc]]) -> list[Doc]:
+        alone = len(packs) > 1 and len(packs[-1]) == 1 < len(packs[-2])
+        joined = [*packs[:-2], [*packs[-2], *packs[-1]]] if alone else packs
+        made: list[Doc] = original(export_id, joined)
+        return made
+
+    return make_chunks
+
+
 def _unlimited(_original: Any) -> Any:
     return lambda turn, request: int(request.get("max_items_per_chunk", turn.choices.limits.max_chunk_items))
 
@@ -247,6 +260,8 @@ FAULTS: tuple[Fault, ...] = (
     _ours("last_chunk_for_ever", "past the last chunk the last is given", altered.step("exports.get", _last_for_ever)),
     _ours("export_never_ends", "an export claims chunks without end", altered.step("exports.get", _without_end)),
     _ours("chunks_too_large", "a chunk holds two items at least", Patch(exports, "chunk_size", _two_at_least)),
+    _ours("tail_joined", "a last item goes into the chunk before it, above the size that was asked for",
+          Patch(chunks, "make_chunks", _tail_joined)),
     _ours("chunk_size_unlimited", "any number of items per chunk may be asked for", Patch(exports, "chunk_size", _unlimited)),
     _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
 )  # fmt: skip
