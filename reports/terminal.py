@@ -139,7 +139,7 @@ def _numbers(check: CheckResult) -> list[RenderableType]:
 def _failures(rule: RuleResult, result: RunResult, *, verbose: bool) -> Iterator[RenderableType]:
     bad = [check for verdict in _TOLD for check in rule.checks if check.verdict is verdict]
     told = bad if verbose else [check for check in bad if check.waiver is None]
-    shown = told if verbose else told[:1]
+    shown = told if verbose else sorted(told, key=_pains)[:1]
     for check in shown:
         yield from _failure(check, rule)
         if check.counterexample is not None:
@@ -148,6 +148,12 @@ def _failures(rule: RuleResult, result: RunResult, *, verbose: bool) -> Iterator
         if len(told) > len(shown):
             yield Padding(Text(f"… and {len(told) - len(shown)} more checks of this rule (-v tells all)", style="dim"), _INDENT)
         yield Padding(Text(f"again: {again(rule if len(told) > 1 else told[0], result)}", style="dim"), _INDENT)
+
+
+def _pains(check: CheckResult) -> tuple[int, bool, int]:
+    """Say how hard a failure is to follow: a break of the suite comes first, then what the fewest calls show."""
+    reduced = check.counterexample.calls if check.counterexample is not None else ()
+    return _TOLD.index(check.verdict), not reduced, len(reduced) or check.calls
 
 
 def _failure(check: CheckResult, rule: RuleResult) -> Iterator[RenderableType]:

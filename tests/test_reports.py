@@ -28,10 +28,11 @@ from reports.marked import marked
 from reports.shell import curl_lines, json_lines
 from reports.terminal import Loudness, summary
 from reports.writers import FORMATS, report_named
-from tests.result_samples import FACTS, FAILED, MIXED, TRAVELS, big, check
+from tests.result_samples import COUNTEREXAMPLE, FACTS, FAILED, MIXED, TRAVELS, big, check
 
 SCHEMA = xmlschema.XMLSchema11(Path(__file__).parent.parent / "reports" / "schema" / "junit.xsd")
 GOOD = RunResult(FACTS, (RuleResult("MEM-R005", "Single authority", "One.", (check(Verdict.PASS, rule="MEM-R005"),)),))
+UNREDUCED = replace(MIXED, rules=(replace(MIXED.rules[0], checks=(FAILED,)), *MIXED.rules[1:]))
 WAIVED = replace(MIXED, rules=MIXED.rules[4:], trouble=(), complaints=())
 
 
@@ -319,8 +320,8 @@ def test_the_terminal_shows_rules_failures_and_verdict() -> None:
     assert "MEM-R004" not in said
     assert "1 rules were not chosen" in said
     assert "there is no module" in said
-    assert "FAIL  MEM-R001.bad[" in said
-    assert "it is <broken> & [bold]bad[/bold]" in said
+    assert "FAIL  MEM-R001.bad[" in printed(UNREDUCED)
+    assert "it is <broken> & [bold]bad[/bold]" in printed(UNREDUCED)
     assert "again: memory-conformance run python:a.b:c --rules R001 --profile quick --seed 7" in " ".join(said.split())
     assert "SUITE_ERROR  a worker process died" in said
     assert "WAIVERS  waivers.toml: MEM-R005.c1 passes" in said
@@ -330,10 +331,18 @@ def test_the_terminal_shows_rules_failures_and_verdict() -> None:
 
 
 def test_the_terminal_shows_the_last_calls_in_short() -> None:
-    said = " ".join(printed(MIXED, width=140).split())
+    said = " ".join(printed(UNREDUCED, width=140).split())
     assert "3 calls before these" in said
     assert 'records.create {"kind": "note"} → committed record r1 at 2, space s' in said
     assert 'records.get {"record_id": "r1"} → error {"code": "NOT_FOUND", "message": "none"}' in said
+
+
+def test_the_failure_that_the_fewest_calls_show_is_told() -> None:
+    longer = replace(TRAVELS, check_id="MEM-R001.longer", counterexample=replace(COUNTEREXAMPLE, calls=COUNTEREXAMPLE.calls * 2))
+    said = printed(replace(MIXED, rules=(replace(MIXED.rules[0], checks=(FAILED, longer, TRAVELS)), *MIXED.rules[1:])))
+    assert "FAIL  MEM-R001.travels" in said
+    assert "MEM-R001.bad" not in said
+    assert "MEM-R001.longer" not in said
 
 
 def test_only_one_failure_a_rule_is_told_unless_verbose() -> None:
