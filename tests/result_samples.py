@@ -1,12 +1,17 @@
-"""Results for the tests of reports: one with every verdict in it, and one as big as wanted."""
+"""Results for the tests of reports: one with every verdict in it, and one as big as wanted; and how the terminal shows one."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from dataclasses import replace
+
+from rich.console import Console
 
 from conformance.catalogue import rules
 from conformance.counterexample import Counterexample, Expectation, Kind, Party, Said
 from conformance.verdict import CheckResult, Failure, Pair, RuleResult, RunFacts, RunResult, Step, Verdict, Waiver
+from reports.terminal import Loudness, summary
 
 FACTS = RunFacts(
     "0.1.0", "d" * 64, "python:a.b:c", "shop 2", "i1", ("spoke-memory",), "quick", 7, "3.11.7", started="2026-12-02T04:00:00Z"
@@ -112,6 +117,9 @@ MIXED = RunResult(
         "missing_exercises": [],
     },
 )
+GOOD = RunResult(FACTS, (RuleResult("MEM-R005", "Single authority", "One.", (check(Verdict.PASS, rule="MEM-R005"),)),))
+WAIVED_ALONE = replace(MIXED, rules=MIXED.rules[4:], trouble=(), complaints=())
+UNREDUCED = replace(MIXED, rules=(replace(MIXED.rules[0], checks=(FAILED,)), *MIXED.rules[1:]))
 
 
 def big(checks: int, *, failing: int) -> RunResult:
@@ -144,3 +152,12 @@ def _sized(rule_id: str, number: int, *, failing: bool) -> CheckResult:
 
 def _pairs() -> Iterator[Pair]:
     return (Pair(f"memory.records.{name}", "", 10) for name in ("create", "get", "list"))
+
+
+def printed(result: RunResult, loudness: Loudness = Loudness.NORMAL, width: int = 80) -> str:
+    """Return a result as the terminal shows it."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=width, highlight=False)
+    for part in summary(result, loudness):
+        console.print(part)
+    return stream.getvalue()

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -16,32 +14,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import xmlschema
-from rich.console import Console
 
-from conformance.expect import CheckFailed
-from conformance.judging import judge
 from conformance.verdict import CheckResult, RuleResult, RunResult, Verdict
 from reports import badge, html, json_file, junit, markdown
 from reports.calls import calls
 from reports.counts import counts
 from reports.marked import marked
 from reports.shell import curl_lines, json_lines
-from reports.terminal import Loudness, summary
 from reports.writers import FORMATS, report_named
-from tests.result_samples import COUNTEREXAMPLE, FACTS, FAILED, MIXED, TRAVELS, big, check
+from tests.result_samples import FAILED, GOOD, MIXED, TRAVELS, WAIVED_ALONE, big, check, printed
 
 SCHEMA = xmlschema.XMLSchema11(Path(__file__).parent.parent / "reports" / "schema" / "junit.xsd")
-GOOD = RunResult(FACTS, (RuleResult("MEM-R005", "Single authority", "One.", (check(Verdict.PASS, rule="MEM-R005"),)),))
-UNREDUCED = replace(MIXED, rules=(replace(MIXED.rules[0], checks=(FAILED,)), *MIXED.rules[1:]))
-WAIVED = replace(MIXED, rules=MIXED.rules[4:], trouble=(), complaints=())
-
-
-def printed(result: RunResult, loudness: Loudness = Loudness.NORMAL, width: int = 80) -> str:
-    stream = io.StringIO()
-    console = Console(file=stream, width=width, highlight=False)
-    for part in summary(result, loudness):
-        console.print(part)
-    return stream.getvalue()
 
 
 class Page(HTMLParser):
@@ -77,7 +60,7 @@ class Page(HTMLParser):
 # -- all formats together
 
 
-@pytest.mark.parametrize("result", [MIXED, GOOD, WAIVED, big(60, failing=9)], ids=["mixed", "good", "waived", "big"])
+@pytest.mark.parametrize("result", [MIXED, GOOD, WAIVED_ALONE, big(60, failing=9)], ids=["mixed", "good", "waived", "big"])
 def test_all_formats_tell_the_same_counts(result: RunResult) -> None:
     found = counts(result)
     verdicts = Counter(check.verdict for check in result.checks)
@@ -152,7 +135,7 @@ def test_json_is_the_whole_result() -> None:
     assert (value["verdict"], value["exit_code"]) == ("SUITE_ERROR", 3)
 
 
-@pytest.mark.parametrize("result", [MIXED, GOOD, WAIVED, big(60, failing=9)], ids=["mixed", "good", "waived", "big"])
+@pytest.mark.parametrize("result", [MIXED, GOOD, WAIVED_ALONE, big(60, failing=9)], ids=["mixed", "good", "waived", "big"])
 def test_junit_is_of_the_usual_schema(result: RunResult) -> None:
     SCHEMA.validate(junit.render(result))
 
@@ -218,7 +201,7 @@ def test_markdown_marks_the_answer_that_offends() -> None:
     ("result", "said"),
     [
         (GOOD, "memory contract: conforms 1/1"),
-        (WAIVED, "memory contract: waived 1/2"),
+        (WAIVED_ALONE, "memory contract: waived 1/2"),
         (MIXED, "memory contract: suite error 3/"),
         (replace(GOOD, complete=False), "memory contract: incomplete 1/1"),
     ],
@@ -249,12 +232,12 @@ def test_the_page_loads_nothing_and_holds_no_foreign_markup() -> None:
 
 
 def test_a_waiver_s_link_leads_nowhere_but_into_the_web() -> None:
-    waiver = replace(next(check.waiver for check in WAIVED.checks if check.waiver), link="javascript:alert(1)")
+    waiver = replace(next(check.waiver for check in WAIVED_ALONE.checks if check.waiver), link="javascript:alert(1)")
     rules = tuple(
         replace(rule, checks=tuple(replace(check, waiver=waiver if check.waiver else None) for check in rule.checks))
-        for rule in WAIVED.rules
+        for rule in WAIVED_ALONE.rules
     )
-    assert not any("javascript" in link for link in Page(html.render(replace(WAIVED, rules=rules))).links)
+    assert not any("javascript" in link for link in Page(html.render(replace(WAIVED_ALONE, rules=rules))).links)
 
 
 def test_the_page_shows_the_calls_as_shell_lines() -> None:
@@ -307,101 +290,3 @@ def test_what_was_seen_is_found_in_the_last_answer() -> None:
     reduced = calls(TRAVELS)
     assert [(call.offends, call.pointer) for call in reduced] == [(False, ""), (True, "/record/a")]
     assert calls(check(Verdict.PASS)) == []
-
-
-# -- the terminal
-
-
-def test_the_terminal_shows_rules_failures_and_verdict() -> None:
-    said = printed(MIXED)
-    lines = said.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "MEM-R005  Single authority" in said
-    assert "MEM-R004" not in said
-    assert "1 rules were not chosen" in said
-    assert "there is no module" in said
-    assert "FAIL  MEM-R001.bad[" in printed(UNREDUCED)
-    assert "it is <broken> & [bold]bad[/bold]" in printed(UNREDUCED)
-    assert "again: memory-conformance run python:a.b:c --rules R001 --profile quick --seed 7" in " ".join(said.split())
-    assert "SUITE_ERROR  a worker process died" in said
-    assert "WAIVERS  waivers.toml: MEM-R005.c1 passes" in said
-    assert "SUITE_ERROR  the run itself broke" in said
-    assert "3 of 11 checks passed, 1 waived" in said
-    said.encode("utf-8")
-
-
-def test_the_terminal_shows_the_last_calls_in_short() -> None:
-    said = " ".join(printed(UNREDUCED, width=140).split())
-    assert "3 calls before these" in said
-    assert 'records.create {"kind": "note"} → committed record r1 at 2, space s' in said
-    assert 'records.get {"record_id": "r1"} → error {"code": "NOT_FOUND", "message": "none"}' in said
-
-
-def test_the_failure_that_the_fewest_calls_show_is_told() -> None:
-    longer = replace(TRAVELS, check_id="MEM-R001.longer", counterexample=replace(COUNTEREXAMPLE, calls=COUNTEREXAMPLE.calls * 2))
-    said = printed(replace(MIXED, rules=(replace(MIXED.rules[0], checks=(FAILED, longer, TRAVELS)), *MIXED.rules[1:])))
-    assert "FAIL  MEM-R001.travels" in said
-    assert "MEM-R001.bad" not in said
-    assert "MEM-R001.longer" not in said
-
-
-def test_only_one_failure_a_rule_is_told_unless_verbose() -> None:
-    assert "and 1 more checks of this rule (-v tells all)" in printed(MIXED)
-    assert "MEM-R002.c1" not in printed(MIXED)
-    assert "FAIL  MEM-R002.c1" in printed(MIXED, Loudness.VERBOSE)
-    assert "replay: memory-conformance replay" in " ".join(printed(MIXED, Loudness.VERBOSE).split())
-
-
-def test_a_waived_failure_is_told_only_when_asked_for() -> None:
-    assert "MEM-R005.waived" not in printed(WAIVED)
-    assert "all that is wrong is waived" in " ".join(printed(WAIVED).split())
-    assert "FAIL  MEM-R005.waived (waived)" in printed(WAIVED, Loudness.VERBOSE)
-
-
-@pytest.mark.parametrize("width", [40, 60, 120])
-def test_the_terminal_keeps_to_its_width(width: int) -> None:
-    assert max(map(len, printed(MIXED, Loudness.VERBOSE, width).splitlines())) <= width
-
-
-def test_quiet_is_three_lines() -> None:
-    assert len(printed(MIXED, Loudness.QUIET, width=120).splitlines()) == 3
-
-
-def test_a_check_without_a_failure_is_told_too() -> None:
-    odd = CheckResult("MEM-R005.odd", "MEM-R005", Verdict.SUITE_ERROR, "the process died", traceback="x\nKeyError")
-    result = replace(GOOD, rules=(replace(GOOD.rules[0], checks=(odd,)),))
-    assert "KeyError" in printed(result)
-    assert "KeyError" in html.render(result)
-
-
-def _says(error: CheckFailed) -> Mapping[str, str]:
-    """Give all reports for people of a check that failed so."""
-    failed = replace(check(Verdict.FAIL), reason=error.what, failure=judge(error).failure)
-    result = RunResult(FACTS, (RuleResult("MEM-R002", "Capability gate", "Flags.", (failed,)),))
-    page = html.render(result).partition("<body")[2].partition("<script")[0]
-    return {"terminal": printed(result), "page": page, "markdown": markdown.render(result), "junit": junit.render(result)}
-
-
-WORDS = {
-    "terminal": r"^  {word} +{value}",
-    "page": r"<figcaption>{word}</figcaption><pre[^>]*>(<[^>]*>)*{value}",
-    "markdown": r"\*\*{word}\*\* `{value}`",
-    "junit": r"^{word}: {value}",
-}
-
-
-@pytest.mark.parametrize("form", sorted(WORDS))
-def test_nothing_is_said_of_a_value_that_the_check_does_not_say(form: str) -> None:
-    """A failure without an expectation shows none; where null is expected, or seen, it is shown."""
-
-    def shows(error: CheckFailed, word: str, value: str) -> bool:
-        return re.search(WORDS[form].format(word=word, value=value), _says(error)[form], re.MULTILINE) is not None
-
-    without = CheckFailed("it is wrong", seen=7)
-    assert [shows(without, "expected", "null"), shows(without, "seen", "7")] == [False, True]
-    nothing = CheckFailed("it is wrong")
-    assert [shows(nothing, "expected", "null"), shows(nothing, "seen", "null")] == [False, False]
-    meant = CheckFailed("it is wrong", expected=None, seen=7)
-    assert [shows(meant, "expected", "null"), shows(meant, "seen", "7")] == [True, True]
-    gone = CheckFailed("it is wrong", expected=7, seen=None)
-    assert [shows(gone, "expected", "7"), shows(gone, "seen", "null")] == [True, True]
