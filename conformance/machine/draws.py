@@ -12,7 +12,7 @@ from conformance.wire.vocabulary import Flag
 from strategies.timestamps import shifted
 from strategies.vocabulary import capabilities
 
-WORDS = ("zebra", "tea", "rain", "grün", "zebra tea", "", "e\u0301", "rain rain tea", "zebra rain")
+WORDS = ("zebra", "tea", "rain", "grün", "zebra tea", "", "e\u0301", "rain rain tea", "zebra rain", " tea\n", "nul\u0000")
 DIMENSIONS = ("belief", "desire", "emotion", "knowledge")
 BASES = ("stated", "observed", "inferred")
 WHEN = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5Z", "2021-06-01T12:00:00Z")

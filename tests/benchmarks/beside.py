@@ -1,11 +1,13 @@
 """Us beside schemathesis, over HTTP: which of the seeded faults does each find, and for how much; writes ``beside.md``.
 
-    python -m tests.benchmarks.beside [--faults 40] [--budget 150] [-n 2] [--to FILE]
+    python -m tests.benchmarks.beside [--faults 40] [--budget 240] [-n 2] [--to FILE] [--rows FILE]
 
 Each fault is served over HTTP by ``memory-conformance serve``, and three seekers get the same budget of processor seconds (their
 own and the server's): ``run --profile quick``, ``fuzz``, and schemathesis with all its phases and checks on the derived OpenAPI
 document. A seeker stops at its first find. What a seeker says of the right provider too counts for nothing, and is told. The
 budget lets ``quick`` come to its end over HTTP. ``-n`` faults are looked for at a time, as what counts is processor time.
+``--rows`` keeps each find as it comes, as a line of JSON: a later run goes on from there, and seeks again only where nothing was
+found in a smaller budget.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,16 +48,24 @@ SEPARATED = " · "
 WALL = 6
 """A seeker may take so many times its budget by the clock, then it has not found anything."""
 
+SPENT = 0.98
+"""Who used so much of a budget was stopped by it."""
+
 Pairs = frozenset[tuple[str, str]]
 Seen = Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """What a seeker found, "" for nothing, after how many processor seconds."""
+    """What a seeker found, "" for nothing, after how many processor seconds of how many."""
 
     what: str
     seconds: float
+    budget: float
+
+    def stands(self, budget: float) -> bool:
+        """Say whether another budget changes nothing: something was found, or it is not the budget that ended the search."""
+        return bool(self.what) or self.seconds < self.budget * SPENT or budget <= self.budget
 
 
 # -- a provider over HTTP
@@ -104,7 +114,7 @@ def seek(seeker: str, at: Served, place: Path, budget: float, usual: Pairs | Non
         while not (what := seen()) and used < budget and time.monotonic() - began < WALL * budget and process.poll() is None:
             time.sleep(POLL)
             used = max(used, spent_by_all(process.pid) + spent_by_all(at.process.pid) - before)
-        return Find(what or seen(), used)
+        return Find(what or seen(), used, budget)
     finally:
         process.terminate()
         process.wait()
@@ -237,23 +247,50 @@ def usual(place: Path, budget: float) -> dict[str, Pairs]:
     return {"quick": frozenset(), "fuzz": frozenset(ours), "schemathesis": theirs}
 
 
-def looked_for(known: dict[str, Pairs], budget: float, fault: str) -> dict[str, Find]:
+class Rows:
+    """What each seeker found of each fault, kept in a file of JSON lines where there is one."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        lines = file.read_text("utf-8").splitlines() if file is not None and file.exists() else []
+        self._kept = {
+            (row["fault"], row["seeker"]): Find(row["what"], row["seconds"], row["budget"]) for row in map(json.loads, lines)
+        }
+
+    def find(self, fault: str, seeker: str, budget: float, look: Callable[[], Find]) -> Find:
+        """Return what was found before, where it stands, else look for it and keep that."""
+        kept = self._kept.get((fault, seeker))
+        if kept is not None and kept.stands(budget):
+            return kept
+        found = look()
+        if self._file is not None:
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"fault": fault, "seeker": seeker, **asdict(found)}) + "\n")
+        return found
+
+
+def looked_for(known: dict[str, Pairs], budget: float, rows: Rows, fault: str) -> dict[str, Find]:
     """Let each seeker look for a fault, each in a provider and a directory of its own."""
     row: dict[str, Find] = {}
     for seeker in SEEKERS:
-        with TemporaryDirectory() as made, served(f"python:tests.faults:{fault}", Path(made)) as at:
-            find = row[seeker] = seek(seeker, at, Path(made), budget, known[seeker])
+        find = row[seeker] = rows.find(fault, seeker, budget, partial(_looked_for, fault, seeker, budget, known[seeker]))
         print(f"{fault:48}{seeker:14}{find.seconds:7.1f} s  {find.what or 'missed'}", flush=True)  # noqa: T201
     return row
+
+
+def _looked_for(fault: str, seeker: str, budget: float, usual: Pairs) -> Find:
+    with TemporaryDirectory() as made, served(f"python:tests.faults:{fault}", Path(made)) as at:
+        return seek(seeker, at, Path(made), budget, usual)
 
 
 def main() -> int:
     """Measure and write; exit with 1 where schemathesis finds what we do not."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--faults", type=int, default=40)
-    parser.add_argument("--budget", type=float, default=150.0)
+    parser.add_argument("--budget", type=float, default=240.0)
     parser.add_argument("-n", dest="at_once", type=int, default=2)
     parser.add_argument("--to", type=Path, default=RESULTS)
+    parser.add_argument("--rows", type=Path)
     options = parser.parse_args()
     chosen = [fault.name for fault in FAULTS[:: max(1, len(FAULTS) // options.faults)][: options.faults]]
     with TemporaryDirectory() as made:
@@ -262,7 +299,8 @@ def main() -> int:
         print(f"{seeker} says of the right provider: {sorted(pairs) or 'nothing'}", flush=True)  # noqa: T201
     rows: dict[str, dict[str, Find]] = {}
     with ThreadPoolExecutor(options.at_once) as pool:
-        for name, row in zip(chosen, pool.map(partial(looked_for, known, options.budget), chosen), strict=True):
+        looked = pool.map(partial(looked_for, known, options.budget, Rows(options.rows)), chosen)
+        for name, row in zip(chosen, looked, strict=True):
             rows[name] = row
             options.to.write_text("\n".join(page(rows, options.budget)) + "\n", "utf-8")
     ours = [name for name, row in rows.items() if row["schemathesis"].what and not (row["quick"].what or row["fuzz"].what)]

@@ -175,9 +175,13 @@ def _activated(stage: Stage, space_id: str, import_id: str) -> None:
 
 
 def _activate(stage: Stage, space_id: str, import_id: str) -> None:
+    """Activate an import, at times a while after the freeze, so that what dates the space is seen to be the activation."""
     storms.switch(stage, space_id, fences.ACTIVE)
+    if stage.chance(0.3):
+        stage.advance(2)
     generation = stage.space(space_id).facts["authority_generation"]
     stage.by_root(space_id, "imports.activate", import_id=import_id, expected_authority_generation=generation)
+    stage.listed(stage.roots[space_id], "spaces.list", space_id)
 
 
 def _fail(stage: Stage, space_id: str, import_id: str) -> None:

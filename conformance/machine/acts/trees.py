@@ -103,7 +103,9 @@ def _at_the_end(stage: Stage, own: Doc, _first: Doc) -> Doc:
     if end is None:
         return own
     seconds, fraction = end[:19], end[20:-1]
-    spelt = [f"{seconds}.{fraction}0Z", f"{seconds}.{fraction.ljust(3, '0')}0001Z", f"{seconds}.{fraction.ljust(3, '0')}1Z"]
+    # A hair is less than a milli-, a micro- or a nanosecond: a provider may round to any of these.
+    hairs = (fraction.ljust(digits, "0") + "1" for digits in (3, 6, 9))
+    spelt = [f"{seconds}.{part}Z" for part in (f"{fraction}0", *hairs)]
     if not fraction.strip("0"):
         spelt.append(f"{seconds}Z")
     made = {name: value for name, value in own.items() if name != "expires_at"}
