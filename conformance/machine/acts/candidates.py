@@ -90,7 +90,7 @@ def _promote(stage: Stage) -> Doc:
 def _fragment(stage: Stage) -> Doc:
     count = stage.random.randint(2, 3)
     most = stage.model.described["limits"]["max_fragments"]
-    count = most + 1 if stage.chance(0.05) else min(count, most)
+    count = most + 1 if stage.chance(0.12) else min(count, most)
     fragments = [{"content": draws.content(stage), **_kind(stage)} for _ in range(count)]
     if stage.chance(0.15):
         fragments[-1] = {**fragments[-1], "content": draws.odd_content(stage)}
