@@ -15,7 +15,9 @@ from strategies.vocabulary import capabilities
 WORDS = ("zebra", "tea", "rain", "grün", "zebra tea", "", "e\u0301", "rain rain tea", "zebra rain", " tea\n", "nul\u0000")
 DIMENSIONS = ("belief", "desire", "emotion", "knowledge")
 BASES = ("stated", "observed", "inferred")
-WHEN = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5Z", "2021-06-01T12:00:00Z")
+WHEN = ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00.5Z", "2021-06-01T12:00:00Z", "2020-01-01T00:00:00.5000000001Z")
+GREAT = 10**6
+"""A limit that is greater is not exceeded: a number above it might not be one of the contract."""
 HOLDERS = ("ann", "bob")
 STRUCTURED: tuple[Any, ...] = (
     None, [], {}, 5, "a", {"cognition": []}, {"a": [1, {"b": None}]}, {"created_at": "x"}, [0.5, True],
@@ -154,8 +156,11 @@ def filters(stage: Stage) -> dict[str, Any]:
 
 
 def limits(stage: Stage) -> list[int]:
-    """Draw page limits for a chain; no limit is the provider's default."""
-    most = min(3, stage.model.described["limits"]["max_page"])
+    """Draw page limits for a chain, rarely one that is too great; no limit is the provider's default."""
+    announced = stage.model.described["limits"]["max_page"]
+    if announced < GREAT and stage.chance(0.03):
+        return [announced + 1]
+    most = min(3, announced)
     return [] if stage.chance(0.3) else [stage.random.randint(1, most) for _ in range(stage.random.randint(1, 3))]
 
 

@@ -209,10 +209,10 @@ def fuzz(file: str, told: str, usual: str) -> None:
 # -- the page
 
 
-def page(rows: dict[str, dict[str, Find]], budget: float) -> Iterator[str]:
+def page(rows: dict[str, dict[str, Find]], budget: float, made: str) -> Iterator[str]:
     """Write the tables."""
     yield "# Beside schemathesis, over HTTP\n"
-    yield f"Written by `nox -s beside` on {machine_and_commit()}."
+    yield f"Written by `nox -s beside` on {made}."
     yield f"{len(rows)} seeded faults, at most {budget:g} processor seconds each"
     yield "(the seeker's and the server's); a seeker stops at its first find.\n"
     yield "| seeker | found | missed | processor minutes | found a minute |"
@@ -298,11 +298,12 @@ def main() -> int:
     for seeker, pairs in known.items():
         print(f"{seeker} says of the right provider: {sorted(pairs) or 'nothing'}", flush=True)  # noqa: T201
     rows: dict[str, dict[str, Find]] = {}
+    made = machine_and_commit()
     with ThreadPoolExecutor(options.at_once) as pool:
         looked = pool.map(partial(looked_for, known, options.budget, Rows(options.rows)), chosen)
         for name, row in zip(chosen, looked, strict=True):
             rows[name] = row
-            options.to.write_text("\n".join(page(rows, options.budget)) + "\n", "utf-8")
+            options.to.write_text("\n".join(page(rows, options.budget, made)) + "\n", "utf-8")
     ours = [name for name, row in rows.items() if row["schemathesis"].what and not (row["quick"].what or row["fuzz"].what)]
     print(f"found by schemathesis alone: {', '.join(ours) or 'none'}")  # noqa: T201
     return 1 if ours else 0
