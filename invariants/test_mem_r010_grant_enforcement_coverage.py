@@ -18,7 +18,7 @@ from conformance import scenes
 from conformance.bench import Bench
 from conformance.caller import Caller
 from conformance.wire.bundle import Bundle, Need, load
-from conformance.wire.vocabulary import Flag
+from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 from strategies.grants import Access, GrantShape, covers, grant_shapes
 from strategies.selections import selections, selects
@@ -264,3 +264,35 @@ def test_a_reflection_counts_exactly_what_is_covered(bench: Bench, shapes: list[
             world.same(len(covered), count, "reflections.state counts other records than the grants cover")
         else:
             holder.denied("reflections.state", selection=selection)
+
+
+def test_each_of_many_grants_counts(bench: Bench) -> None:
+    """However many grants a caller holds, each covers what it names, the first as the last, and what none names stays hidden."""
+    world = bench.world()
+    places = [world.scope(context=f"c{number}") for number in range(scenes.MANY)]
+    ids = [world.root.create(scope=place) for place in places]
+    caller = world.stranger("caller")
+    for place in places[:-1]:
+        world.root.grant(caller, capabilities=["records_read", "recall"], context_ids=[place["context_id"]])
+    for record_id in ids[:-1]:
+        caller.read(record_id)
+    caller.refused("records.get", Code.NOT_FOUND, record_id=ids[-1])
+    listed = [record["record_id"] for record in caller.all("records.list", selection=world.everything())]
+    world.same_set(ids[:-1], listed, "a list does not show what each of the caller's grants covers")
+    recalled = caller.do("recall", selection=world.everything(), budget={"max_records": 2 * scenes.MANY})["records"]
+    world.same_set(ids[:-1], [record["record_id"] for record in recalled], "recall does not find what each grant covers")
+
+
+def test_each_of_many_names_counts(bench: Bench) -> None:
+    """However many subjects and contexts a grant names, it covers each, the first as the last, and no other."""
+    world = bench.world()
+    subjects = [world.root.ensure(world.name(f"s{number}")) for number in range(scenes.MANY)]
+    contexts = [world.name(f"c{number}") for number in range(scenes.MANY)]
+    caller = world.stranger("caller")
+    world.root.grant(caller, capabilities=["records_write", "records_read"], subject_ids=subjects[:-1], context_ids=contexts[:-1])
+    for subject_id, context_id in zip(subjects, contexts, strict=True):
+        material = {"kind": "note", "content": {"text": "a"}, "scope": {"subject_id": subject_id, "context_id": context_id}}
+        if subject_id == subjects[-1]:
+            caller.denied("records.create", **material)
+        else:
+            caller.do("records.create", **material)

@@ -16,6 +16,7 @@ from hypothesis.strategies import DrawFn
 
 from conformance.bench import Bench
 from conformance.caller import Caller, made
+from conformance.scenes import MANY
 from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code, Reason
 from conformance.world import World
@@ -343,3 +344,19 @@ def test_no_chain_amplifies(bench: Bench, chain: tuple[GrantShape, list[_Step]])
         world.same_set(issued, kept, "other grants are held than were issued")
         more = _readable(world, caller) - readable
         world.expect(not more, "a chain of grants reads what its first issuer does not", seen=sorted(map(str, more)))
+
+
+def test_each_of_many_names_is_compared(bench: Bench) -> None:
+    """However many names a grant has, one too many exceeds its issuer wherever it stands, and exactly the issuer's do not."""
+    world = bench.world()
+    names = tuple(world.name(f"n{number}") for number in range(MANY))
+    others = (*names[:-1], world.name("other"))
+    issuer, grantee = world.stranger("issuer"), world.stranger("grantee")
+    own = GrantShape(("recall", ISSUE), names, names, "none")
+    world.root.grant(issuer, **own.members())
+    too_many = replace(own, subject_ids=(*names, others[-1]))
+    for wide in (replace(own, subject_ids=others), replace(own, context_ids=others[::-1]), too_many):
+        _exceeds(issuer, grantee, wide)
+    few = replace(own, subject_ids=names[-1:] * 2, context_ids=names[-1:])
+    for within in (own, replace(own, subject_ids=names[::-1]), few):
+        _issue(issuer, grantee, within)

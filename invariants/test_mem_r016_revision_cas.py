@@ -315,3 +315,47 @@ def test_an_activation_commits_against_the_exact_generation_alone(bench: Bench) 
     world.root.do("imports.activate", **request)
     generation = scenes.generation(world)
     world.same(actual + 1, generation, "memory.imports.activate: it did not add exactly 1 to the generation")
+
+
+NUMBERED: Mapping[str, tuple[str, Members]] = {
+    "record": ("records.update", {"kind": "fact"}),
+    "profile": ("profile.update", {"kind": "preferences", "content": {"text": "a"}}),
+    "subject": ("subjects.fence", {}),
+    "space": ("spaces.freeze", {}),
+}
+"""What has more than a few revisions: how it gets another one, and which other members that takes."""
+
+
+def _numbered(world: World, kind: str) -> Callable[[int], tuple[str, Members]]:
+    """Make a thing at revision 1, and return what gives the change of it at a revision."""
+    stem, members = NUMBERED[kind]
+    if kind == "record":
+        members = {**members, "record_id": world.root.create()}
+    if kind == "profile":
+        members = {**members, "subject_id": world.scope()["subject_id"]}
+        world.root.do(stem, **members, expected_revision=None)
+    if kind == "subject":
+        members = {"target": {"type": "subject", "subject_id": world.scope()["subject_id"]}}
+
+    def change(revision: int) -> tuple[str, Members]:
+        odd = revision % 2 == 1
+        if kind == "space":
+            return "spaces.freeze" if odd else "spaces.unfreeze", members
+        return stem, {**members, "action": "fence" if odd else "unfence"} if kind == "subject" else members
+
+    return change
+
+
+@pytest.mark.parametrize("kind", NUMBERED)
+def test_revisions_are_compared_as_numbers(bench: Bench, kind: str) -> None:
+    """Whatever its digits, a revision below the stored one is stale and one above it is ahead; past nine and ninety-nine too."""
+    world = bench.world()
+    change = _numbered(world, kind)
+    first = _space_revision(world, "") if kind == "space" else 1
+    for stored in range(first, first + 12):
+        stem, members = change(stored - first + 1)
+        for expected in {1, 2, 9, 10, 11, stored - 1, stored + 1, 99, 100, 1000} - {0, stored}:
+            code = Code.REVISION_STALE if expected < stored else Code.REVISION_AHEAD
+            world.root.refused(stem, code, **members, expected_revision=expected)
+        receipt = world.root.do(stem, **members, expected_revision=stored)
+        world.same(stored + 1, receipt["affected"][0]["revision"], f"the revision of a {kind} after {stored}")

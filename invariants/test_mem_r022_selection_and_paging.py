@@ -18,6 +18,7 @@ from conformance.bench import Bench
 from conformance.caller import all_made
 from conformance.cargo import cargo
 from conformance.crowds import CROWDS, paged
+from conformance.scenes import MANY
 from conformance.wire.vocabulary import Code, Flag
 from conformance.world import World
 from strategies.identifiers import look_alikes
@@ -254,3 +255,27 @@ def test_all_authorized_narrows_and_a_named_placement_does_not(bench: Bench) -> 
     reader.denied("records.list", selection={**one, "context_ids": [world.name("c1"), world.name("c2")]})
     reader.denied("records.list", selection={**one, "mode": "contexts_and_shared"})
     reader.denied("records.list", selection={"subject_id": subject_id, "mode": "shared"})
+
+
+def test_nothing_is_cut_off(bench: Bench) -> None:
+    """However much there is, all of it is listed and counted; however many contexts are named, each of them counts."""
+    world = bench.world()
+    places = [world.scope(context=f"c{number}") for number in range(MANY)]
+    contexts = [place["context_id"] for place in places]
+    records = [world.root.create(scope=place, source_context_id=place["context_id"]) for place in places]
+    candidates, friend = [world.root.capture() for _ in range(MANY)], world.stranger()
+    grants = [world.root.grant(friend, capabilities=["recall"]) for _ in range(MANY)]
+    everything, most = world.everything(), bench.described(world)["limits"]["max_page"]
+    named = {**everything, "mode": "contexts", "context_ids": contexts}
+    filtered = {"selection": everything, "filter": {"source_context_ids": contexts}}
+    for asked in ({"selection": everything}, {"selection": named}, filtered):
+        for limits in ([], [min(most, 2 * MANY)]):
+            pages = list(world.root.pages("records.list", limits=limits, **asked))
+            world.same_set(records, [record_id for page in pages for record_id in ids(page)], "a record is cut off")
+            world.same([MANY], sorted({page["total_authorized"] for page in pages}), "total_authorized is cut off")
+    seen = [one["candidate_id"] for one in world.root.all("candidates.list", selection=everything)]
+    world.same_set(candidates, seen, "a candidate is cut off")
+    own = {one["grant_id"] for one in friend.all("grants.list", view="own")}
+    world.expect(own >= set(grants), "one of a caller's own grants is cut off", expected=len(grants), seen=len(own))
+    every = {one["grant_id"] for one in world.root.all("grants.list", view="admin")}
+    world.expect(every >= set(grants), "a grant of the space is cut off", expected=len(grants), seen=len(every))

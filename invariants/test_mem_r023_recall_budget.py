@@ -202,3 +202,19 @@ def test_the_same_state_gives_the_same_answer(bench: Bench, bodies: list[Any], d
         world.same(
             first, recall(world.root, world.everything(), budget, **asked), "the same recall on the same state answers otherwise"
         )
+
+
+def test_many_records_are_recalled(bench: Bench) -> None:
+    """However many records are eligible, all come that both budgets have room for; a context that is named twice counts once."""
+    world = bench.world()
+    eligible = written(world, [{"text": f"zebra {number}"} for number in range(scenes.MANY)])
+    total = sum(map(content_bytes, eligible.values()))
+    twice = {**world.everything(), "mode": "contexts", "context_ids": [world.name("c1")] * 2}
+    budgets: list[dict[str, int]] = [
+        PLENTY, {"max_records": scenes.MANY}, {"max_records": scenes.MANY - 1}, {"max_bytes": total}, {"max_bytes": total - 1},
+        {"max_records": 2**40, "max_bytes": 2**40},
+    ]  # fmt: skip
+    for selection in (world.everything(), twice):
+        for budget in budgets:
+            accounted(world, recall(world.root, selection, budget), budget, eligible)
+            accounted(world, recall(world.root, selection, budget, query={"text": "zebra"}), budget, eligible)

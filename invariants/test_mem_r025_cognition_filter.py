@@ -323,3 +323,14 @@ def test_generation_is_based_on_matching_records_alone(bench: Bench) -> None:
     world.same([], world.root.all("reflections.list", selection=asked["selection"]), "it is listed without the filter too")
     nobody = {"holder_id": "nobody"}
     world.root.refused("reflections.generate", Code.INSUFFICIENT_DATA, selection=asked["selection"], cognition_filter=nobody)
+
+
+def test_each_of_many_entries_counts(bench: Bench) -> None:
+    """However many entries a record has, it matches when one of them does, the first as the last."""
+    world = bench.world()
+    room = bench.described(world)["limits"]["max_content_bytes"] - content_bytes(content())
+    others = min(64, room // (content_bytes(content(BELIEF)) - content_bytes(content()) + 1) - 1)
+    ann, bob = BELIEF, {**BELIEF, "attribution": {"holder_id": "bob"}}
+    bodies = [content(*[bob] * others), content(*[bob] * others, ann), content(ann, *[bob] * others)]
+    records = {world.root.create(content=body): body for body in bodies}
+    found_exactly(bench, world, ANN, records)

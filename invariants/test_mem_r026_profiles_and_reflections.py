@@ -80,7 +80,8 @@ def test_generation_needs_an_eligible_record(bench: Bench) -> None:
     world.same([False, 0], [state["sufficient"], state["record_count"]], "reflections.state counts what is not eligible")
     with world.unchanged("a refused generation changed something"):
         world.root.refused("reflections.generate", Code.INSUFFICIENT_DATA, selection=selection)
-    world.root.create(scope=scope)
+    # A record without a word is a record too.
+    world.root.create(scope=scope, content={"text": ""})
     state = state_of(world.root, selection)
     world.same([True, 1], [state["sufficient"], state["record_count"]], "reflections.state does not count the eligible record")
     generated(world.root, selection)
@@ -129,6 +130,12 @@ def _other_profile(world: World, scope: Mapping[str, str], _record_id: str) -> N
     wrote(world.root, scope["subject_id"], OTHER_KIND, None)
 
 
+def _another_in_its_place(world: World, scope: Mapping[str, str], record_id: str) -> None:
+    """Leave as many eligible records as there were, at the same revisions."""
+    world.root.create(scope=dict(scope))
+    world.root.do("records.promote", record_id=record_id, expected_revision=1, to_scope=world.scope(context="c2"))
+
+
 CHANGES: Mapping[str, Change] = {
     "update": _update,
     "update_kind": _update_kind,
@@ -139,6 +146,7 @@ CHANGES: Mapping[str, Change] = {
     "move_in": _move_in,
     "required_profile": _required_profile,
     "other_profile": _other_profile,
+    "another_in_its_place": _another_in_its_place,
 }
 
 

@@ -13,7 +13,7 @@ from conformance import moving, scenes
 from conformance.bench import Bench
 from conformance.caller import made
 from conformance.cargo import cargo
-from conformance.reflecting import found, generated, place, shown, state_of
+from conformance.reflecting import found, generated, place, read, shown, state_of, wrote
 from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code, Flag
 
@@ -171,3 +171,19 @@ def test_a_held_generation_commits_the_basis_of_its_request(bench: Bench) -> Non
     reflection = found(world.root, made(receipt, "reflection"), selection)
     world.same(before["state_digest"], reflection["basis"]["state_digest"], "the basis is not the one of the request")
     world.same(True, reflection["stale"], "a reflection whose basis changed while it was pending is not stale")
+
+
+@reflecting
+def test_every_one_of_many_is_shown(bench: Bench) -> None:
+    """However many reflections and profile documents there are, all are shown, and each document is in the basis."""
+    world, scope = place(bench)
+    selection = scenes.selection(scope)
+    kinds = [world.name(f"kind-{number}") for number in range(scenes.MANY)]
+    for kind in kinds:
+        wrote(world.root, scope["subject_id"], kind, None)
+    ids_made = [made(world.root.do("reflections.generate", selection=selection), "reflection") for _ in range(scenes.MANY)]
+    world.same_set(ids_made, shown(world.root, selection), "reflections.list cuts reflections off")
+    documents = [document["kind"] for document in read(world.root, scope["subject_id"], *kinds)["documents"]]
+    world.same_set(kinds, documents, "profile.get cuts documents off")
+    basis = {entry["kind"] for entry in found(world.root, ids_made[-1], selection)["basis"]["profiles"]}
+    world.expect(basis >= set(kinds), "the basis cuts profile documents off", expected=len(kinds), seen=len(basis))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conformance import scenes
+from conformance import moving, scenes
 from conformance.bench import Bench
 from conformance.cargo import ENTRY
 from conformance.reflecting import found, generated, place, state_of
@@ -133,3 +133,36 @@ def test_a_record_makes_stale_where_every_pinned_filter_lets_it_through(bench: B
         _stale_are(world, selection, made, stale)
         world.root.do("records.delete", record_id=record_id, expected_revision=2)
         _stale_are(world, selection, made, [])
+
+
+def _as_it_was(world: World, reflection: Mapping[str, Any], before: Mapping[str, Any], told: str) -> None:
+    """Expect the state of one context, and the reflection on it, to be what they were."""
+    selection = reflection["selection"]
+    world.same(before, state_of(world.root, selection), f"{told}: the state is another one though none of its six parts is")
+    now = found(world.root, reflection["reflection_id"], selection)
+    world.same(reflection, now, f"{told}: the reflection is another one though its basis is not")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["restart"])
+def test_the_state_outlives_a_restart(bench: Bench) -> None:
+    """A restart changes none of the six parts, so the digest is the same, and no reflection becomes stale or fresh."""
+    world, scope = place(bench)
+    stale = generated(world.root, scenes.selection(scope))
+    world.root.create(scope=scope)
+    stale = found(world.root, stale["reflection_id"], stale["selection"])
+    world.root.create(scope=world.scope(context=None))
+    other = generated(world.root, scenes.selection(world.scope(context=None)))
+    before = [state_of(world.root, one["selection"]) for one in (stale, other)]
+    bench.levers.restart()
+    for reflection, state in zip((stale, other), before, strict=True):
+        _as_it_was(world, reflection, state, "after a restart")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION, Flag.TRANSFER])
+def test_the_state_outlives_an_activation(bench: Bench) -> None:
+    """Activating what was exported just before changes none of the six parts: the generation is no part of the digest."""
+    world, scope = place(bench)
+    reflection = generated(world.root, scenes.selection(scope))
+    before = state_of(world.root, reflection["selection"])
+    moving.activated(world, moving.exported(world))
+    _as_it_was(world, reflection, before, "after an activation of the same")

@@ -8,6 +8,7 @@ import pytest
 
 from conformance import moving, scenes, sealing
 from conformance.bench import Bench
+from conformance.caller import made
 from conformance.cargo import cargo, landed, unseen
 from conformance.crowds import opened
 from conformance.wire.vocabulary import Code, Flag
@@ -257,3 +258,28 @@ def test_an_activation_outlives_a_restart(bench: Bench) -> None:
     world.same(before + 2, scenes.generation(world), "a restart changed the generation")
     landed(world, load.items(), "a restart changed what was activated")
     world.root.refused("records.list", Code.CURSOR_INVALID, selection=world.everything(), page=page)
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION], controls=["hold"])
+def test_an_activation_between_fails_nothing_that_is_pinned(bench: Bench) -> None:
+    """A generation and an export that are pending while an activation settles commit: they are pinned at their requests."""
+    world = bench.world()
+    scope = world.scope()
+    scenes.complete_profile(world, scope["subject_id"])
+    world.root.create(scope=scope)
+    import_id = scenes.stage(world, *moving.exported(world))
+    scenes.freeze(world)
+    activation = moving.activation(world, import_id)
+    bench.levers.hold(True)
+    try:
+        pending = [moving.held(world, activation)]
+        scenes.unfreeze(world)
+        pinned = (world.root.call("reflections.generate", selection=scenes.selection(scope)), world.root.call("exports.create"))
+        pending += [moving.held(world, call) for call in pinned]
+        scenes.freeze(world)
+    finally:
+        bench.levers.hold(False)
+    for receipt in pending:
+        world.same("committed", world.root.settled(receipt)["state"], f"{receipt['op']}: did not commit beside the others")
+    scenes.unfreeze(world)
+    scenes.fetched(world, made(pending[-1], "export"))

@@ -7,6 +7,7 @@ import pytest
 from conformance import moving, scenes, sealing
 from conformance.bench import Bench
 from conformance.caller import made
+from conformance.cargo import cargo, landed
 from conformance.wire.vocabulary import Code, Flag
 
 
@@ -94,3 +95,42 @@ def test_only_settled_receipts_travel(bench: Bench) -> None:
     world.expect(made(generating, "reflection") not in reflections, "the object of a pending receipt travels", seen=reflections)
     texts = [record["content"]["text"] for record in sealing.values(chunks, "record") if record["record_id"] == record_id]
     world.same(["a"], texts, "the export does not hold the space as it was at the request")
+
+
+def test_an_export_cuts_nothing_off(bench: Bench) -> None:
+    """However many items of a type there are, an export holds each of them, and an activation brings each in."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    records = [world.root.create() for _ in range(scenes.MANY)]
+    candidates = [world.root.capture() for _ in range(scenes.MANY)]
+    fenced = [world.name(f"f{number}") for number in range(scenes.MANY)]
+    for number, context_id in enumerate(fenced):
+        world.root.do("subjects.fence", target={"type": "context", "context_id": context_id}, action="fence")
+        kind = f"kind-{number}"
+        world.root.do("profile.update", subject_id=subject_id, kind=kind, content={"text": "a"}, expected_revision=None)
+    settled = list(world.receipts)
+    _, chunks = parcel = moving.exported(world)
+    held = sealing.carried(sealing.items_of(chunks))
+    wanted = [
+        *(sealing.name_of("record", {"record_id": name}) for name in records),
+        *(sealing.name_of("candidate", {"candidate_id": name}) for name in candidates),
+        *(sealing.name_of("context_fence", {"context_id": name}) for name in fenced),
+        *(sealing.name_of("profile", {"subject_id": subject_id, "kind": f"kind-{number}"}) for number in range(scenes.MANY)),
+        *(sealing.name_of("receipt", {"receipt_id": name}) for name in settled),
+    ]
+    lost = [name for name in wanted if name not in held]
+    world.same([], lost, "an export of many items lacks some")
+    moving.activated(world, parcel)
+    landed(world, sealing.items_of(chunks), "an activation of many items brought in less, or otherwise")
+
+
+def test_what_was_brought_travels_on(bench: Bench) -> None:
+    """An export holds what an import brought in, receipts with their keys included, as it was brought."""
+    world = bench.world()
+    load = cargo(world)
+    moving.activated(world, load.parcel())
+    _, chunks = moving.exported(world)
+    held, brought = sealing.carried(sealing.items_of(chunks)), sealing.carried(load.items())
+    if not bench.declares(Flag.REFLECTION):
+        brought.pop(sealing.name_of("reflection", load.values["reflection"]))
+    world.same(brought, {name: held.get(name) for name in brought}, "an export lacks what an import brought in, or changes it")

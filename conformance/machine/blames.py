@@ -47,6 +47,9 @@ OF_STATE: Mapping[str, str] = {
     "memory.records.promote": "R020",
 }
 
+# Where a limit is exceeded: pages and chunks have limits of their own, all else is content.
+OF_LIMIT: Sequence[tuple[str, str]] = ((".list", "R022"), ("memory.exports.", "R027"), ("memory.imports.", "R027"))
+
 # The rule of an operation, where nothing nearer is known.
 OF_OPERATION: Sequence[tuple[str, str]] = (
     ("memory.describe", "R002"),
@@ -99,6 +102,8 @@ def of_code(op: str, code: Code | None) -> str:
     """Name the rule of a refusal of an operation."""
     if code is Code.WRONG_STATE:
         return OF_STATE.get(op, "R027")
+    if code is Code.LIMIT_EXCEEDED:
+        return next((rule for part, rule in OF_LIMIT if part in op), OF_CODE[code])
     if code in GENERATIONS and op == ACTIVATE:
         return "R005"
     return OF_CODE[code] if code is not None else of_operation(op)
