@@ -355,7 +355,10 @@ def test_each_of_many_names_is_compared(bench: Bench) -> None:
     own = GrantShape(("recall", ISSUE), names, names, "none")
     world.root.grant(issuer, **own.members())
     too_many = replace(own, subject_ids=(*names, others[-1]))
-    for wide in (replace(own, subject_ids=others), replace(own, context_ids=others[::-1]), too_many):
+    first, last = others[::-1], others
+    for wide in (*(replace(own, subject_ids=wide, context_ids=names) for wide in (first, last)), too_many):
+        _exceeds(issuer, grantee, wide)
+    for wide in (replace(own, context_ids=wide) for wide in (first, last)):
         _exceeds(issuer, grantee, wide)
     few = replace(own, subject_ids=names[-1:] * 2, context_ids=names[-1:])
     for within in (own, replace(own, subject_ids=names[::-1]), few):

@@ -19,7 +19,7 @@ RECALL = "memory.recall"
 
 
 class Recalls:
-    """Judges recalls; the same request in the same visible state must get the same answer."""
+    """Judges recalls; the same request in the same state must get the same answer."""
 
     def __init__(self, duo: Duo) -> None:
         self._duo = duo
@@ -70,7 +70,9 @@ class Recalls:
         return "R021" if known is not None and "tombstone" in known else "R010" if known is not None else "R027"
 
     def _repeated(self, asked: Asked, whole: Mapping[str, Doc], seen: Doc) -> None:
-        asking, state = canonical([asked.caller, asked.request]), canonical([whole])
+        # An activation is another state even where it brings the same: what it brought may rank in another order.
+        generation = self._duo.model.space(asked.request["space_id"]).facts["authority_generation"]
+        asking, state = canonical([asked.caller, asked.request]), canonical([whole, generation])
         answer = canonical([record["record_id"] for record in seen["records"]])
         known, before = self._answers.get(asking, (b"", b""))
         self._answers[asking] = (state, answer)

@@ -174,6 +174,16 @@ def _one_mode_too(original: Any) -> Any:
     return generate
 
 
+def _among_the_first(_original: Any) -> Any:
+    return lambda space, context_id: context_id in space.facts["fenced_context_ids"][:50]
+
+
+def _of_a_fenced_source(_turn: Turn, space: Space, request: Doc) -> None:
+    found = space.records.get(request["record_id"]) or {"provenance": {}}
+    if found["provenance"].get("source_context_id") in space.facts["fenced_context_ids"]:
+        raise Refusal(Code.CONTEXT_FENCED)
+
+
 FAULTS = (
     Fault("r009_fence_blocks_reads", RULE, "a fenced subject cannot be read by selection",
           patched(Patch(steps, "take", _reads_too))),
@@ -215,5 +225,9 @@ FAULTS = (
           patched(altered.step("reflections.generate", _one_mode_too)), source="ours"),
     Fault("r009_fences_told_by_grant", RULE, "a caller is told of the fenced contexts that its grants name alone",
           patched(altered.answer("spaces.list", _of_the_caller)), source="ours"),
+    Fault("r009_first_fences_only", RULE, "only the first fifty fenced contexts are fenced",
+          patched(Patch(fences, "is_fenced_context", _among_the_first)), source="ours"),
+    Fault("r009_deletion_meets_the_source", RULE, "a record that came from a fenced context cannot be deleted",
+          patched(altered.step("records.delete", altered.first(_of_a_fenced_source))), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

@@ -212,6 +212,14 @@ def _first_two(original: Any) -> Any:
     return lambda wanted: original(wanted)[:2]
 
 
+def _among_the_first(original: Any) -> Any:
+    return lambda grant, subject_id: (
+        original({**grant, "subject_ids": grant["subject_ids"][:50]}, subject_id)
+        if ("subject_ids" in grant)
+        else original(grant, subject_id)
+    )
+
+
 FAULTS = (
     Fault("r010_ignores_context_ids", RULE, "a grant reaches every context, whichever it lists",
           patched(Patch(authority, "covers_context", always(True)))),
@@ -266,5 +274,9 @@ FAULTS = (
           patched(Patch(grants, "own", _own_effective)), source="ours"),
     Fault("r010_own_shows_issued", RULE, "what a caller issued to others is listed among its own",
           patched(Patch(grants, "own", _own_and_issued)), source="ours"),
+    Fault("r010_first_grants_only", RULE, "only the first fifty grants of a caller count",
+          patched(altered.cut(authority, "effective")), source="ours"),
+    Fault("r010_first_names_only", RULE, "only the first fifty subjects of a grant count",
+          patched(Patch(authority, "covers_subject", _among_the_first)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

@@ -176,6 +176,12 @@ def _unless_of_subjects(original: Any) -> Any:
     return within
 
 
+def _first_compared(original: Any) -> Any:
+    return lambda grant, request: original(
+        grant, {**request, "context_ids": request["context_ids"][:50]} if "context_ids" in request else request
+    )
+
+
 FAULTS = (
     Fault("r011_capabilities_only", RULE, "issuance compares capabilities and nothing else",
           _unchecked("subjects", "contexts", "shared", "time")),
@@ -218,5 +224,7 @@ FAULTS = (
           patched(Patch(issuance, "within_contexts", _unless_of_subjects)), source="ours"),
     Fault("r011_end_is_forgotten", RULE, "a grant is made without the end that was asked for",
           patched(Patch(grants, "make", _without("expires_at"))), source="ours"),
+    Fault("r011_first_names_only", RULE, "only the first fifty contexts of a grant are compared",
+          patched(Patch(issuance, "within_contexts", _first_compared)), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

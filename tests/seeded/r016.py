@@ -196,6 +196,10 @@ def _undated(table: str, key: Callable[[Doc], Any]) -> Any:
 RECORD_UNDATED = _undated("records", itemgetter("record_id"))
 
 
+def _as_text(_original: Any) -> Any:
+    return lambda expected, actual: Code.REVISION_STALE if str(expected or 0) < str(actual or 0) else Code.REVISION_AHEAD
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("accepts_ahead", "a revision ahead of the stored one commits", _tolerant(_ahead)),
     _fault("accepts_stale", "any earlier revision commits", _tolerant(_stale)),
@@ -265,4 +269,6 @@ FAULTS: tuple[Fault, ...] = (
         "profile_keeps_its_first_date", "a profile that is written again keeps its updated_at",
         altered.step("profile.update", _undated("profiles", itemgetter("subject_id", "kind"))), source="ours",
     ),
+    _fault("revisions_as_text", "what is behind and what is ahead is told by the text of the revisions",
+           Patch(revisions, "mismatch", _as_text), source="ours"),
 )  # fmt: skip

@@ -33,6 +33,20 @@ def _counting_names(original: Any) -> Any:
     return listed
 
 
+def _a_hundred(_turn: Turn, _space: Space, members: Doc) -> Doc:
+    return {**members, "total_authorized": min(100, members["total_authorized"])}
+
+
+def _few_contexts(original: Any) -> Any:
+    def list_(turn: Turn, space: Space, request: Doc) -> Outcome:
+        wanted = request["selection"]
+        few = {**wanted, "context_ids": wanted["context_ids"][:50]} if "context_ids" in wanted else wanted
+        outcome: Outcome = original(turn, space, {**request, "selection": few})
+        return outcome
+
+    return list_
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "r022_tombstones_have_no_source",
@@ -46,6 +60,20 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "total_authorized counts again for a context that is named twice",
         patched(altered.step("records.list", _counting_names)),
+        source="ours",
+    ),
+    Fault(
+        "r022_total_cut",
+        RULE,
+        "total_authorized ends at a hundred",
+        patched(altered.answer("records.list", _a_hundred)),
+        source="ours",
+    ),
+    Fault(
+        "r022_first_contexts_only",
+        RULE,
+        "only the first fifty contexts of a selection are selected",
+        patched(altered.step("records.list", _few_contexts)),
         source="ours",
     ),
 )

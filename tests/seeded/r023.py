@@ -10,7 +10,7 @@ from conformance.oracle import Choices, authority, candidates, records, selectio
 from conformance.oracle.policy import ranking
 from conformance.oracle.policy.ranking import Budget, Cut
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import Turn
+from conformance.oracle.turn import Outcome, Turn
 from conformance.wire import canonical
 from tests.seeded import altered, scoped
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
@@ -239,6 +239,19 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", 
     return Fault(f"r023_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
 
+def _joined(original: Any) -> Any:
+    """Recall a record once for each time that its context is named."""
+
+    def recall(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        named = request["selection"].get("context_ids", [])
+        times = {name: named.count(name) for name in named}
+        found = [one for one in outcome.members["records"] for _ in range(times.get(one["scope"].get("context_id"), 1))]
+        return outcome._replace(members={**outcome.members, "records": found})
+
+    return recall
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("counts_characters", "the byte budget counts characters", _sized(_characters)),
     _fault("one_over_budget", "the record that crosses the byte budget is returned too",
@@ -283,4 +296,8 @@ FAULTS: tuple[Fault, ...] = (
     _fault("numbers_as_they_are_written", "numbers are measured as the language writes them",
            Patch(ranking, "size", _as_it_is_written), source="ours"),
     Fault("r023_stale_index", RULE, "recall returns records as they first were", _stale_index, "ours"),
+    Fault("r023_first_records_only", RULE, "only the first fifty eligible records are recalled",
+          patched(scoped.during("recall", altered.cut(records, "eligible"))), source="ours"),
+    Fault("r023_contexts_named_twice_count_twice", RULE, "a record in a context that is named twice is recalled twice",
+          patched(altered.step("recall", _joined)), source="ours"),
 )  # fmt: skip

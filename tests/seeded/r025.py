@@ -298,6 +298,14 @@ def _matching(name: str, sentence: str, wrap: Wrapper, *, source: str = "ours") 
     return _fault(name, sentence, Patch(filters, "meets_cognition", wrap), source=source)
 
 
+def _few_entries(original: Any) -> Any:
+    def meets(content: Doc, wanted: Doc) -> bool:
+        few = {**content, "cognition": content["cognition"][:3]} if "cognition" in content else content
+        return bool(original(few, wanted))
+
+    return meets
+
+
 FAULTS: tuple[Fault, ...] = (
     _matching("each_by_another", "each predicate may be met by another entry", _each_by_another, source="rules.md"),
     _fault("after_page_cut", "the filter is applied to the page", altered.step("records.list", _after_the_cut)),
@@ -369,4 +377,6 @@ FAULTS: tuple[Fault, ...] = (
            altered.answer("describe", lambda _turn, _space, members: {
                **members, "cognition_dimensions": ["belief", "desire", "emotion"]}),
            source="ours", choices=Choices(cognition_dimensions=("belief", "emotion"))),
+    _fault("first_entries_only", "only the first three entries of a record are looked at",
+           Patch(filters, "meets_cognition", _few_entries), source="ours"),
 )  # fmt: skip

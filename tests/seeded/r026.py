@@ -1,6 +1,6 @@
 """Faults that MEM-R026 (profiles and reflections) must catch: reflections.
 
-Those of profiles are in ``r026_profiles``, those of lists of reflections in ``r026_lists``.
+Those of profiles are in ``r026_profiles``, more of lists and bases in ``r026_lists``.
 """
 
 from __future__ import annotations

@@ -1,14 +1,16 @@
-"""Faults that MEM-R026 (profiles and reflections) must catch: lists of reflections."""
+"""Faults that MEM-R026 (profiles and reflections) must catch: lists and bases of reflections."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from conformance.oracle import records, reflections
+from conformance.oracle import Oracle, records, reflections
 from conformance.oracle.policy import assembly
 from conformance.oracle.state import Doc, Space
-from conformance.oracle.turn import Turn
+from conformance.oracle.turn import Outcome, Turn
 from conformance.wire import canonical
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Patched, Provider, patched
 
 RULE = "MEM-R026"
@@ -77,6 +79,49 @@ def _billing_list() -> Provider:
     return Patched([Patch(reflections, "shown", wrap), Patch(reflections, "read", read)])
 
 
+def _few_documents(original: Any) -> Any:
+    def basis(turn: Turn, space: Space, subject_id: str, found: Sequence[Doc]) -> Doc:
+        whole: Doc = original(turn, space, subject_id, found)
+        return {**whole, "profiles": whole["profiles"][:50]}
+
+    return basis
+
+
+def _worded(original: Any) -> Any:
+    return lambda found: original([one for one in found if one["content"]["text"]])
+
+
+def _counted(_original: Any) -> Any:
+    return lambda pinned: {(str(len(pinned["records"])), sum(entry["revision"] for entry in pinned["records"]))}
+
+
+def _of_generation(original: Any) -> Any:
+    def state(turn: Turn, space: Space, request: Doc) -> Outcome:
+        outcome: Outcome = original(turn, space, request)
+        told, generation = outcome.members["state_digest"], space.facts["authority_generation"]
+        salted = told if generation == 1 else canonical.digest([told, generation])
+        return outcome._replace(members={**outcome.members, "state_digest": salted})
+
+    return state
+
+
+def _of_the_process() -> Provider:
+    """Make a provider that salts its digests with how often it was started."""
+    starts: list[int] = [0]
+
+    def restarted(original: Any) -> Any:
+        def restore(self: Oracle, saved: Doc) -> None:
+            original(self, saved)
+            starts[0] += 1
+
+        return restore
+
+    def salted(original: Any) -> Any:
+        return lambda turn, request, pinned: canonical.digest([original(turn, request, pinned), starts[0]])
+
+    return Patched([Patch(Oracle, "restore", restarted), Patch(reflections, "state_digest", salted)])
+
+
 def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") -> Fault:
     return Fault(f"r026_{name}", RULE, sentence, patched(*patches), source)
 
@@ -98,4 +143,13 @@ FAULTS: tuple[Fault, ...] = (
     _ours("absent_filter_is_any", "a list without filter shows what was pinned under any",
           Patch(reflections, "same_member", _absent_is_any)),
     Fault("r026_list_generates", RULE, "listing makes up a reflection where there is none", _billing_list, "ours"),
+    _ours("newest_only", "only the newest fifty reflections are listed", altered.cut(reflections, "newest_first")),
+    _ours("first_profiles_only", "only the first fifty documents are in a basis", Patch(reflections, "basis", _few_documents)),
+    _ours("words_alone_are_eligible", "a record without a word is no basis", Patch(reflections, "is_sufficient", _worded),
+          Patch(reflections, "refuse_insufficient", _worded)),
+    _ours("digest_of_count_and_sum", "the digest covers the number of records and the sum of their revisions",
+          Patch(assembly, "record_set", _counted)),
+    _ours("digest_of_the_generation", "the digest covers the authority generation",
+          altered.step("reflections.state", _of_generation)),
+    Fault("r026_digest_of_the_process", RULE, "a restart changes every digest", _of_the_process, "ours"),
 )  # fmt: skip

@@ -13,6 +13,7 @@ from conformance.oracle.choices import Choices
 from conformance.oracle.refusals import Refusal
 from conformance.oracle.state import Doc, Ledger, Space
 from conformance.oracle.turn import Outcome, Settled, Turn
+from conformance.wire.vocabulary import Code
 from tests.seeded import altered, scoped
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 from tests.seeded.refused import leaving
@@ -293,6 +294,18 @@ def _unmarked_grants(original: Any) -> Any:
     return mark
 
 
+def _of_this_generation(original: Any) -> Any:
+    """Let an export fail where the space was replaced since it was asked for."""
+
+    def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+        if job["bundle"]["authority_generation"] != space.facts["authority_generation"]:
+            return Settled(space, (), Code.WRONG_STATE)
+        settled: Settled = original(turn, space, job)
+        return settled
+
+    return settle
+
+
 def _trimmed(original: Any) -> Any:
     """Take the white space off the ends of a brought reflection's text."""
 
@@ -361,4 +374,6 @@ FAULTS: tuple[Fault, ...] = (
     _ours("bases_emptied", "brought reflections lose the records of their basis", Patch(activation, "unread", _fresh)),
     _ours("reflection_trimmed", "white space around the text of a brought reflection is lost",
           Patch(activation, "unread", _trimmed)),
+    _ours("export_of_another_generation_fails", "an export that is pending while a space is replaced fails",
+          Patch(jobs.SETTLERS, "memory.exports.create", _of_this_generation)),
 )  # fmt: skip

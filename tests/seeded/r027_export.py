@@ -190,6 +190,21 @@ def _tail_joined(original: Any) -> Any:
     return make_chunks
 
 
+def _few_of_a_type(original: Any) -> Any:
+    return lambda kind, docs: original(kind, list(docs)[:50])
+
+
+def _own_only(original: Any) -> Any:
+    """Leave out receipts of before the present generation."""
+
+    def receipts_of(space: Space) -> list[Doc]:
+        found: list[Doc] = original(space)
+        generation = space.facts["authority_generation"]
+        return found if generation == 1 else [one for one in found if one["authority_generation"] == generation]
+
+    return receipts_of
+
+
 def _unlimited(_original: Any) -> Any:
     return lambda turn, request: int(request.get("max_items_per_chunk", turn.choices.limits.max_chunk_items))
 
@@ -264,4 +279,6 @@ FAULTS: tuple[Fault, ...] = (
           Patch(chunks, "make_chunks", _tail_joined)),
     _ours("chunk_size_unlimited", "any number of items per chunk may be asked for", Patch(exports, "chunk_size", _unlimited)),
     _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
+    _ours("first_records_only", "an export holds the first fifty items of a type", Patch(exports, "_typed", _few_of_a_type)),
+    _ours("brought_receipts_stay", "an export leaves out brought receipts", Patch(exports, "receipts_of", _own_only)),
 )  # fmt: skip
