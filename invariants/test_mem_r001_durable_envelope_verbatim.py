@@ -293,3 +293,32 @@ def _read(world: World, kind: str, object_id: str) -> Mapping[str, Any]:
     stem = f"{kind}s.get"
     answer: Mapping[str, Any] = world.root.do(stem, **{f"{kind}_id": object_id})[kind]
     return answer
+
+
+LOOK_ALIKES: tuple[Any, ...] = (
+    2**31, -(2**31) - 1, 2**32 + 5, 2**40 + 5, 2**53 - 1, -(2**53) + 1, 0.1, 1e-7, 1e21, 5e-324, 1.7976931348623157e308,
+    "5", "05", "-0", "1e3", "0.1", "true", "null", "", " a", "a\n", "2030-01-02", "2030-01-02T00:00:00Z", "{}", "[1]", "x" * 900,
+    "x" * 5000, {"5": 5}, [[], {}], {"null": None},
+)  # fmt: skip
+"""Values that a store, a column or a language could take for others: wide integers, doubles, texts that read as more."""
+
+
+def test_no_value_is_taken_for_another(bench: Bench) -> None:
+    """Integers, doubles and texts come back as they were sent, in structured content, in the text and in extensions."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    for number, value in enumerate(LOOK_ALIKES):
+        text = value if isinstance(value, str) else "a\n"
+        content, extensions = {"text": text, "structured": value}, {"acme": {"value": value}}
+        if not scenes.fits(bench, world, content):
+            continue
+        found = [
+            world.root.read(world.root.create(content=content, extensions=extensions)),
+            world.root.candidate(world.root.capture(content=content, extensions=extensions)),
+        ]
+        wanted = {"subject_id": subject_id, "kind": f"kind-{number}"}
+        world.root.do("profile.update", **wanted, content=content, extensions=extensions, expected_revision=None)
+        found += world.root.do("profile.get", subject_id=subject_id, kinds=[wanted["kind"]])["documents"]
+        for seen in found:
+            world.same(content, seen["content"], "a value of a content is taken for another")
+            world.carries(extensions, seen, "a value of extensions is taken for another")

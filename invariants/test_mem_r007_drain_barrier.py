@@ -309,3 +309,24 @@ def test_pending_receipts_outlive_a_restart(bench: Bench) -> None:
         _counts(world, int(pending), "after a restart")
     _is_settled(world, receipt_id)
     _counts(world, 0, "after a restart, once everything settled")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION, Flag.TRANSFER], controls=["hold"])
+def test_what_is_pinned_commits_whatever_comes_between(bench: Bench) -> None:
+    """A generation and an export commit though their caller loses its grants, the record is deleted and the subject archived."""
+    world = bench.world()
+    scope = world.scope()
+    scenes.complete_profile(world, scope["subject_id"])
+    record_id = world.root.create(scope=scope)
+    caller = world.stranger("caller")
+    rights = ["reflections_generate", "reflections_read", "transfer"]
+    grant_id = world.root.grant(caller, capabilities=rights)
+    calls = (caller.call("reflections.generate", selection=scenes.selection(scope)), caller.call("exports.create"))
+    with hold(bench):
+        pending = [_pending(world, call)["receipt_id"] for call in calls]
+        world.root.do("grants.revoke", grant_id=grant_id)
+        world.root.do("records.delete", record_id=record_id, expected_revision=1)
+        target = {"type": "subject", "subject_id": scope["subject_id"]}
+        world.root.do("subjects.fence", target=target, action="archive", expected_revision=1)
+    for receipt_id in pending:
+        _is_settled(world, receipt_id)

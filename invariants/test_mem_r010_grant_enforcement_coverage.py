@@ -279,8 +279,12 @@ def test_each_of_many_grants_counts(bench: Bench) -> None:
     caller.refused("records.get", Code.NOT_FOUND, record_id=ids[-1])
     listed = [record["record_id"] for record in caller.all("records.list", selection=world.everything())]
     world.same_set(ids[:-1], listed, "a list does not show what each of the caller's grants covers")
-    recalled = caller.do("recall", selection=world.everything(), budget={"max_records": 2 * scenes.MANY})["records"]
-    world.same_set(ids[:-1], [record["record_id"] for record in recalled], "recall does not find what each grant covers")
+    contexts = [place["context_id"] for place in places]
+    named = {"subject_id": places[0]["subject_id"], "mode": "contexts", "context_ids": contexts[:-1]}
+    for selection in (world.everything(), named):
+        recalled = caller.do("recall", selection=selection, budget={"max_records": 2 * scenes.MANY})["records"]
+        world.same_set(ids[:-1], [record["record_id"] for record in recalled], "recall does not find what each grant covers")
+    caller.denied("recall", selection={**named, "context_ids": contexts}, budget={"max_records": 1})
 
 
 def test_each_of_many_names_counts(bench: Bench) -> None:

@@ -60,6 +60,13 @@ def _own(world: World, key: str) -> str:
     return own if len(own) <= ID_LIMIT else world.fresh_key()
 
 
+SPENT = (
+    Code.KEY_REUSED, Code.WRONG_STATE, Code.REVISION_STALE, Code.CANDIDATE_CONSUMED, Code.RECORD_TOMBSTONED, Code.SPACE_FROZEN,
+    Code.SPACE_NOT_FROZEN, Code.IMPORT_SEQUENCE,
+)  # fmt: skip
+"""How a request may be refused that was accepted already: what it asked for is done, so that the key is not all that is wrong."""
+
+
 def _repeat(call: Call, **changed: Any) -> Call:
     return replace(call, payload={**call.payload, **changed})
 
@@ -104,8 +111,10 @@ def test_a_repeat_while_pending_is_the_same_receipt(bench: Bench, stem: str) -> 
     bench.levers.hold(True)
     try:
         replies = [world.exchange(call) for _ in range(3)]
+        other = world.exchange(scenes.other_payload(call))
     finally:
         bench.levers.hold(False)
+    world.expect_refusal(scenes.other_payload(call), other, SPENT)
     receipts = [reply.payload["receipt"]["receipt_id"] if reply.ok else reply.error for reply in replies]
     settled = world.root.accepted(call)
     world.same([settled["receipt_id"]] * 3, receipts, f"{call.op}: a repeat while pending is answered with something else")
@@ -160,13 +169,6 @@ def test_payloads_are_told_apart_by_their_digest(bench: Bench, first: Any, other
     else:
         world.root.must_refuse(second, Code.KEY_REUSED)
         world.root.accepted(_repeat(second, idempotency_key=world.fresh_key()))
-
-
-SPENT = (
-    Code.KEY_REUSED, Code.WRONG_STATE, Code.REVISION_STALE, Code.CANDIDATE_CONSUMED, Code.RECORD_TOMBSTONED, Code.SPACE_FROZEN,
-    Code.SPACE_NOT_FROZEN, Code.IMPORT_SEQUENCE,
-)  # fmt: skip
-"""How a request may be refused that was accepted already: what it asked for is done, so that the key is not all that is wrong."""
 
 
 def test_every_mutation_refuses_another_payload_under_its_key(bench: Bench) -> None:

@@ -247,3 +247,25 @@ def test_no_key_is_forgotten_in_time(bench: Bench) -> None:
         world.same(receipts, [world.root.accepted(call) for call in calls], "years later a key has another receipt")
         for call in calls:
             world.root.must_refuse(scenes.other_payload(call), Code.KEY_REUSED)
+
+
+def test_a_replay_does_not_do_again_what_was_undone(bench: Bench) -> None:
+    """A fence, a freeze and a grant that were undone since stay undone when their requests are sent again."""
+    world = bench.world()
+    context = {"type": "context", "context_id": world.name("c1")}
+    subject = {"type": "subject", "subject_id": world.scope("u2")["subject_id"]}
+    calls = [
+        world.root.call("subjects.fence", target=context, action="fence"),
+        world.root.call("subjects.fence", target=subject, action="fence", expected_revision=1),
+        world.root.call("grants.grant", grantee_id=world.stranger().principal_id, capabilities=["recall"], shared_access="none"),
+    ]
+    receipts = [world.root.accepted(call) for call in calls]
+    world.root.do("subjects.fence", target=context, action="unfence")
+    world.root.do("subjects.fence", target=subject, action="unfence", expected_revision=2)
+    world.root.do("grants.revoke", grant_id=made(receipts[2], "grant"))
+    freeze = world.root.call("spaces.freeze", expected_revision=scenes.space(world)["revision"])
+    receipts.append(world.root.accepted(freeze))
+    scenes.unfreeze(world)
+    for call, receipt in zip([*calls, freeze], receipts, strict=True):
+        with world.unchanged(f"{call.op}: a replay did again what was undone"):
+            world.same(receipt, world.root.accepted(call), f"{call.op}: the replay is answered with something else")

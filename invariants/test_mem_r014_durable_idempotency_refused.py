@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from conformance import scenes
+from conformance import moving, scenes
 from conformance.bench import Bench
 from conformance.caller import Caller
+from conformance.cargo import cargo
 from conformance.exchange import Call
 from conformance.wire.vocabulary import Code, Field, Flag, Reason
 from conformance.world import World
@@ -203,3 +204,32 @@ def test_a_request_refused_by_its_handler_uses_no_key(bench: Bench, wrong: str) 
     with world.unchanged():
         world.root.must_refuse(replace(call, payload={**call.payload, **broken}), code)
     _then(world, world.root, call, "refused by its handler")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION])
+def test_a_generation_refused_for_want_of_material_uses_no_key(bench: Bench) -> None:
+    """The very request that was refused for a missing profile, or a missing record, goes through once it is there."""
+    world = bench.world()
+    scope = world.scope()
+    call = world.root.call("reflections.generate", selection=scenes.selection(scope))
+    world.root.must_refuse(call, Code.PROFILE_INCOMPLETE, Code.INSUFFICIENT_DATA)
+    scenes.complete_profile(world, scope["subject_id"])
+    world.root.must_refuse(call, Code.INSUFFICIENT_DATA)
+    world.root.create(scope=scope)
+    world.root.accepted(call)
+
+
+@pytest.mark.needs(flags=[Flag.TRANSFER])
+def test_a_transfer_refused_out_of_turn_uses_no_key(bench: Bench) -> None:
+    """A chunk that came too early and an activation before the freeze go through under their keys when it is time."""
+    world = bench.world()
+    bundle, chunks = cargo(world).parcel()
+    import_id = scenes.stage(world, bundle, chunks[:1])
+    later = [moving.stage_call(world, bundle, chunk, import_id) for chunk in chunks[1:]]
+    world.root.must_refuse(later[1], Code.IMPORT_SEQUENCE)
+    for call in later:
+        world.root.accepted(call)
+    activation = moving.activation(world, import_id)
+    world.root.must_refuse(activation, Code.SPACE_NOT_FROZEN)
+    scenes.freeze(world)
+    world.root.accepted(activation)

@@ -6,6 +6,7 @@ The sibling module ``…_settled`` holds the rest: free of content, durable, nev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -283,3 +284,17 @@ def test_a_receipt_belongs_to_its_space(bench: Bench) -> None:
         there.root.refused("receipts.get", Code.NOT_FOUND, receipt_id=receipt["receipt_id"], space_id=space_id)
     read = here.root.do("receipts.get", receipt_id=receipt["receipt_id"])["receipt"]
     here.same(receipt, read, "memory.receipts.get: the root of the space reads another receipt")
+
+
+def test_an_own_receipt_is_of_its_space_alone(bench: Bench) -> None:
+    """A principal of two spaces reads its receipt in the space that it is of, and finds none under that id in the other."""
+    here, there = bench.world(), bench.beside()
+    if here.space_id == there.space_id:
+        raise Inconclusive("the target provisions no space and its target file names only one")
+    caller = here.stranger("both")
+    here.root.grant(caller, capabilities=["subjects_write"])
+    there.root.grant(replace(caller, world=there), capabilities=["subjects_write"])
+    receipt = caller.do("subjects.ensure", subject_id=here.name("u1"))
+    caller.refused("receipts.get", Code.NOT_FOUND, receipt_id=receipt["receipt_id"], space_id=there.space_id)
+    read = caller.do("receipts.get", receipt_id=receipt["receipt_id"])["receipt"]
+    here.same(receipt, read, "memory.receipts.get: another receipt in the space that it is of")

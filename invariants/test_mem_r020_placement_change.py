@@ -311,3 +311,21 @@ def test_provenance_survives_update_and_promote_and_deletion(bench: Bench) -> No
         wanted, seen = ({name: record[name] for name in kept} for record in (before, after))
         world.same(wanted, seen, "a later change took what a record keeps for ever")
         world.same("src", after["provenance"]["source_context_id"], "the record lost its source context")
+
+
+def test_changes_build_on_each_other(bench: Bench) -> None:
+    """Each update and promotion starts from what the one before it left, in whichever order they come."""
+    world = bench.world()
+    record_id = world.root.create(content={"text": "one", "structured": [1]})
+    expected = dict(world.root.read(record_id))
+    steps: list[tuple[str, dict[str, Any]]] = [
+        ("update", {"content": {"text": "two"}}), ("update", {"kind": "fact"}), ("promote", {"scope": world.scope(context="c2")}),
+        ("update", {"kind": "note"}), ("update", {"content": {"text": "three", "structured": None}}),
+        ("promote", {"scope": world.scope(context=None)}), ("update", {"kind": "fact", "content": {"text": "one"}}),
+    ]  # fmt: skip
+    for stem, changed in steps:
+        members = {"to_scope": changed["scope"]} if stem == "promote" else changed
+        world.root.do(f"records.{stem}", record_id=record_id, expected_revision=expected["revision"], **members)
+        seen = world.root.read(record_id)
+        expected = {**expected, **changed, "revision": expected["revision"] + 1, "updated_at": seen["updated_at"]}
+        world.same(expected, seen, f"records.{stem} of {', '.join(changed)} started from something else than what was there")

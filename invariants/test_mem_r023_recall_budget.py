@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from conformance import scenes
 from conformance.bench import Bench
-from conformance.caller import Caller
+from conformance.caller import Caller, all_made, made
+from conformance.cargo import ENTRY
 from conformance.wire.canonical import content_bytes
+from conformance.wire.vocabulary import Flag
 from conformance.world import World
 from strategies.content import content_of_bytes, contents
 from strategies.selections import budgets, byte_edges, selections, selects
@@ -218,3 +220,56 @@ def test_many_records_are_recalled(bench: Bench) -> None:
         for budget in budgets:
             accounted(world, recall(world.root, selection, budget), budget, eligible)
             accounted(world, recall(world.root, selection, budget, query={"text": "zebra"}), budget, eligible)
+
+
+def _as_they_are(world: World, caller: Caller, ids_due: Sequence[str], after: str) -> None:
+    """Expect a recall of all to give these records, each as it is read."""
+    answer = recall(caller, world.everything(), PLENTY)
+    expected = {record_id: world.root.read(record_id) for record_id in ids_due}
+    world.same(expected, {one["record_id"]: one for one in answer["records"]}, f"recall after {after} is not of what is there")
+
+
+def test_recall_follows_every_change(bench: Bench) -> None:
+    """Recall gives the records as they are now: an update, a move, a review, a deletion and a grant show at once."""
+    world = bench.world()
+    reader = world.principal("recall", subject_ids=[world.scope()["subject_id"]], context_ids=[world.name("c1")])
+    one, other = world.root.create(), world.root.create()
+    changes: list[tuple[str, str, dict[str, Any]]] = [
+        ("a new text", "records.update", {"record_id": one, "expected_revision": 1, "content": {"text": "b"}}),
+        ("a new kind", "records.update", {"record_id": one, "expected_revision": 2, "kind": "fact"}),
+        ("an equal text", "records.update", {"record_id": one, "expected_revision": 3, "content": {"text": "b"}}),
+    ]
+    _as_they_are(world, reader, [one, other], "nothing")
+    for after, stem, members in changes:
+        world.root.do(stem, **members)
+        for caller in (world.root, reader):
+            _as_they_are(world, caller, [one, other], after)
+    world.root.do("records.promote", record_id=other, expected_revision=1, to_scope=world.scope(context="c2"))
+    _as_they_are(world, reader, [one], "a move out of what the caller covers")
+    world.root.grant(reader, capabilities=["recall"], context_ids=[world.name("c2")])
+    _as_they_are(world, reader, [one, other], "a grant of more")
+    fragments = [{"content": {"text": text}} for text in ("a", "c")]
+    decision = {"action": "fragment", "fragments": fragments}
+    receipt = world.root.do("candidates.review", candidate_id=world.root.capture(), expected_revision=1, decision=decision)
+    _as_they_are(world, reader, [one, other, *all_made(receipt, "record")], "a review into fragments")
+    world.root.do("records.delete", record_id=one, expected_revision=4)
+    _as_they_are(world, reader, [other, *all_made(receipt, "record")], "a deletion")
+
+
+def test_a_query_lifts_no_filter(bench: Bench) -> None:
+    """With a query, as without one, only what the filter and the cognition filter let through is recalled."""
+    world = bench.world()
+    content = {"text": "zebra", "cognition": [ENTRY]}
+    candidate_id = world.root.capture(content=content)
+    decision = {"action": "promote"}
+    receipt = world.root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
+    world.root.create(content=content)
+    world.root.create(content={"text": "zebra"})
+    asked: dict[str, Any] = {"filter": {"sources": ["review"]}, "query": {"text": "zebra"}}
+    expected = {made(receipt, "record"): content}
+    accounted(world, recall(world.root, world.everything(), PLENTY, **asked), PLENTY, expected)
+    if bench.declares(Flag.COGNITION):
+        held: dict[str, Any] = {"cognition_filter": ENTRY["attribution"], "query": {"text": "zebra"}}
+        world.same(2, len(ids(recall(world.root, world.everything(), PLENTY, **held))), "a query lifts the cognition filter")
+        both = recall(world.root, world.everything(), PLENTY, **held, filter=asked["filter"])
+        accounted(world, both, PLENTY, expected)

@@ -335,3 +335,21 @@ def test_the_three_values_survive_a_move(bench: Bench) -> None:
     items = [item["value"] for chunk in chunks for item in chunk["items"] if item["type"] in ("record", "candidate")]
     exported = {item.get("record_id", item.get("candidate_id")): item["content"] for item in items}
     world.same(carried, exported, "the export does not hold the contents as written")
+
+
+def test_recorded_cognition_needs_no_flag(bench: Bench) -> None:
+    """The flag ``cognition`` is about filters: without it cognition is written, read and checked all the same."""
+    world = bench.world()
+    plain = world.root.with_flags(Flag.CORE)
+    content = {"text": "a", "cognition": [ENTRY, BARE]}
+    record_id, candidate_id = plain.create(content=content), plain.capture(content=content)
+    world.same(content, plain.read(record_id)["content"], "a record's cognition is another one without the flag")
+    world.same(content, plain.candidate(candidate_id)["content"], "a candidate's cognition is another one without the flag")
+    selection = world.everything()
+    for stem, more in (("records.list", {}), ("recall", {"budget": {"max_records": 9}})):
+        seen = [one["content"] for one in plain.do(stem, selection=selection, **more)["records"]]
+        world.same([content], seen, f"memory.{stem}: a record's cognition is another one without the flag")
+    broken = {"text": "a", "cognition": [{**ENTRY, "view": "now"}]}
+    for stem in ("records.create", "capture"):
+        members = {"kind": "note", "content": broken, "scope": world.scope()}
+        plain.refused(stem, Code.INVALID_VALUE, field=Field.COGNITION, reason=Reason.BAD_COGNITION_RECORD, **members)

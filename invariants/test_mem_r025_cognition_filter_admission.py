@@ -5,14 +5,16 @@ A filter that asks for what is not served refuses the whole request for that rea
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
-from conformance import scenes
+from conformance import moving, scenes
 from conformance.bench import Bench
+from conformance.caller import all_made
 from conformance.cargo import ENTRY
 from conformance.exchange import Call
 from conformance.wire.bundle import Operation
@@ -162,3 +164,41 @@ def test_a_misspelt_filter_is_refused_not_ignored(bench: Bench) -> None:
         for wrong in (*MISSPELT, *selections):
             call = world.root.call(operation.stem, **{**asked, **wrong})
             world.root.must_refuse(call, Code.MALFORMED_REQUEST, meant_invalid=True)
+
+
+def _found(world: World, record_ids: Iterable[str], after: str) -> None:
+    """Expect a filter on the holder to find exactly these records."""
+    asked: dict[str, Any] = {"selection": world.everything(), "cognition_filter": ENTRY["attribution"]}
+    listed = [record["record_id"] for record in world.root.all("records.list", **asked)]
+    world.same_set(list(record_ids), listed, f"records.list under a cognition filter after {after}")
+    recalled = world.root.do("recall", **asked, budget={"max_records": 50})["records"]
+    world.same_set(
+        list(record_ids), [record["record_id"] for record in recalled], f"recall under a cognition filter after {after}"
+    )
+
+
+def test_what_matches_matches_however_it_came_to_be(bench: Bench) -> None:
+    """A record is judged by the entries that it has now, whether it was changed, moved, reviewed or brought by an import."""
+    world = bench.world()
+    held, bare = {"text": "a", "cognition": [ENTRY]}, {"text": "a"}
+    kept, won, lost = (world.root.create(content=content) for content in (held, bare, held))
+    _found(world, [kept, lost], "their creation")
+    world.root.do("records.update", record_id=kept, expected_revision=1, kind="fact")
+    world.root.do("records.promote", record_id=kept, expected_revision=2, to_scope=world.scope(context="c2"))
+    world.root.do("records.update", record_id=won, expected_revision=1, content=held)
+    world.root.do("records.update", record_id=lost, expected_revision=1, content=bare)
+    _found(world, [kept, won], "updates and a move")
+    decisions: list[dict[str, Any]] = [
+        {"action": "promote"},
+        {"action": "promote", "content_override": bare},
+        {"action": "fragment", "fragments": [{"content": bare}, {"content": held}]},
+    ]
+    reviewed: list[list[str]] = []
+    for decision in decisions:
+        captured = world.root.capture(content=held)
+        receipt = world.root.do("candidates.review", candidate_id=captured, expected_revision=1, decision=decision)
+        reviewed.append(all_made(receipt, "record"))
+    _found(world, [kept, won, reviewed[0][0], reviewed[2][1]], "reviews")
+    if bench.declares(Flag.TRANSFER):
+        moving.activated(world, moving.exported(world))
+        _found(world, [kept, won, reviewed[0][0], reviewed[2][1]], "an activation")

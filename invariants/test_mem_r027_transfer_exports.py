@@ -7,7 +7,7 @@ import pytest
 from conformance import moving, scenes, sealing
 from conformance.bench import Bench
 from conformance.caller import made
-from conformance.cargo import cargo, landed
+from conformance.cargo import ENTRY, cargo, landed
 from conformance.wire.vocabulary import Code, Flag
 
 
@@ -134,3 +134,17 @@ def test_what_was_brought_travels_on(bench: Bench) -> None:
     if not bench.declares(Flag.REFLECTION):
         brought.pop(sealing.name_of("reflection", load.values["reflection"]))
     world.same(brought, {name: held.get(name) for name in brought}, "an export lacks what an import brought in, or changes it")
+
+
+@pytest.mark.needs(flags=[Flag.REFLECTION])
+def test_an_export_is_whole_whatever_was_negotiated(bench: Bench) -> None:
+    """A caller without the flags of reflections and cognition exports what is there all the same."""
+    world = bench.world()
+    scope = world.scope()
+    world.root.create(content={"text": "a", "cognition": [ENTRY]})
+    scenes.reflect(world, scope)
+    plain = world.root.with_flags(Flag.CORE, Flag.TRANSFER)
+    whole, bare = (made(caller.do("exports.create"), "export") for caller in (world.root, plain))
+    kinds = ("record", "reflection")
+    first, other = ({kind: sealing.values(scenes.fetched(world, export)[1], kind) for kind in kinds} for export in (whole, bare))
+    world.same(first, other, "an export by a caller without the flags of reflections and cognition holds something else")

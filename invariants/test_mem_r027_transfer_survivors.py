@@ -327,3 +327,30 @@ def _fence(world: World, subject_id: str, action: str) -> None:
     revision = world.root.do("subjects.get", subject_id=subject_id)["subject"]["revision"]
     target = {"type": "subject", "subject_id": subject_id}
     world.root.do("subjects.fence", target=target, action=action, expected_revision=revision)
+
+
+@pytest.mark.needs(controls=["hold"])
+def test_survivors_are_those_of_the_settling(bench: Bench) -> None:
+    """What is deleted, decided or archived while an activation is pending survives it too."""
+    world = bench.world()
+    record_id, candidate_id, subject_id = world.root.create(), world.root.capture(), world.scope("u2")["subject_id"]
+    import_id = scenes.stage(world, *moving.exported(world))
+    scenes.freeze(world)
+    activation = moving.activation(world, import_id)
+    bench.levers.hold(True)
+    try:
+        pending = moving.held(world, activation)
+        scenes.unfreeze(world)
+        world.root.do("records.delete", record_id=record_id, expected_revision=1)
+        decision = {"action": "discard"}
+        world.root.do("candidates.review", candidate_id=candidate_id, expected_revision=1, decision=decision)
+        target = {"type": "subject", "subject_id": subject_id}
+        world.root.do("subjects.fence", target=target, action="archive", expected_revision=1)
+        scenes.freeze(world)
+    finally:
+        bench.levers.hold(False)
+    world.same("committed", world.root.settled(pending)["state"], "a held activation did not commit")
+    world.expect("tombstone" in world.root.read(record_id), "an activation revived what was deleted while it was pending")
+    world.same("discarded", world.root.candidate(candidate_id)["state"], "an activation reopened what was decided while pending")
+    state = world.root.do("subjects.get", subject_id=subject_id)["subject"]["state"]
+    world.same("archived", state, "an activation reopened a subject that was archived while it was pending")

@@ -120,6 +120,30 @@ def _revision(space: Space, record_id: str) -> int:
     return 1 if record is None else int(record["revision"])
 
 
+def _unless(wrong: Callable[[Space, Doc], bool]) -> Any:
+    """Let what is pending fail where something is wrong when it settles."""
+
+    def wrap(original: Any) -> Any:
+        def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+            if wrong(space, job):
+                return Settled(space, (), Code.WRONG_STATE)
+            settled: Settled = original(turn, space, job)
+            return settled
+
+        return settle
+
+    return wrap
+
+
+def _is_archived(space: Space, job: Doc) -> bool:
+    subject = space.subjects.get(job["reflection"]["selection"]["subject_id"])
+    return subject is not None and subject["state"] == fences.ARCHIVED
+
+
+def _lost_a_grant(space: Space, _job: Doc) -> bool:
+    return any(grant["state"] == "revoked" for grant in space.grants.all())
+
+
 FAULTS: tuple[Fault, ...] = (
     Fault(
         "r007_counts_settled_receipts",
@@ -183,6 +207,20 @@ FAULTS: tuple[Fault, ...] = (
         RULE,
         "the basis of a reflection holds the revisions of when it settles",
         patched(Patch(jobs.SETTLERS, "memory.reflections.generate", _reflected_when_settled)),
+        source="ours",
+    ),
+    Fault(
+        "r007_generation_minds_the_archive",
+        RULE,
+        "a pending generation fails where its subject was archived meanwhile",
+        patched(Patch(jobs.SETTLERS, "memory.reflections.generate", _unless(_is_archived))),
+        source="ours",
+    ),
+    Fault(
+        "r007_export_minds_a_revocation",
+        RULE,
+        "a pending export fails where a grant was revoked meanwhile",
+        patched(Patch(jobs.SETTLERS, "memory.exports.create", _unless(_lost_a_grant))),
         source="ours",
     ),
 )

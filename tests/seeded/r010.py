@@ -220,6 +220,13 @@ def _among_the_first(original: Any) -> Any:
     )
 
 
+def _by_one_grant(turn: Turn, _space: Space, request: Doc) -> None:
+    """Refuse to recall over contexts that no grant covers alone."""
+    named = set(request["selection"].get("context_ids", ()))
+    if named and not any(named <= set(grant.get("context_ids", named)) for grant in turn.grants):
+        raise Refusal(Code.NOT_AUTHORIZED)
+
+
 FAULTS = (
     Fault("r010_ignores_context_ids", RULE, "a grant reaches every context, whichever it lists",
           patched(Patch(authority, "covers_context", always(True)))),
@@ -278,5 +285,7 @@ FAULTS = (
           patched(altered.cut(authority, "effective")), source="ours"),
     Fault("r010_first_names_only", RULE, "only the first fifty subjects of a grant count",
           patched(Patch(authority, "covers_subject", _among_the_first)), source="ours"),
+    Fault("r010_contexts_by_one_grant", RULE, "a recall over contexts is refused where no single grant covers them all",
+          patched(altered.step("recall", altered.first(_by_one_grant))), source="ours"),
 )  # fmt: skip
 """The faults that this rule must catch."""

@@ -119,6 +119,24 @@ def _but_extensions(original: Any) -> Any:
     return find
 
 
+def _settled_alone(original: Any) -> Any:
+    """Refuse another payload only under the key of what is settled."""
+    return lambda known, digest: None if known["state"] == receipts.PENDING else original(known, digest)
+
+
+def _spent_by(*codes: Code) -> Patch:
+    """Use the key of a request up where it is refused with one of some codes."""
+    return leaving(
+        lambda turn, space, request, refusal: _spent(turn, space, request, refusal) if refusal.symbol in codes else space
+    )
+
+
+def _lifted(_turn: Turn, space: Space, request: Doc, known: Doc) -> Doc | None:
+    context_id = request.get("target", {}).get("context_id")
+    undone = context_id is not None and request["action"] == "fence" and not fences.is_fenced_context(space, context_id)
+    return None if undone else known
+
+
 def _granted(turn: Turn, space: Space, _request: Doc, known: Doc) -> Doc:
     turn.grants = authority.effective(turn, space)
     authority.enter(turn)
@@ -242,4 +260,13 @@ FAULTS: tuple[Fault, ...] = (
         "keys_are_trimmed", "keys that differ in outer spaces are one key",
         _key(lambda principal, op, key: (principal, op, key.strip())), source="ours",
     ),
+    _fault("pending_key_takes_all", "another payload replays while the key is pending",
+           Patch(receipts, "refuse_other_payload", _settled_alone), source="ours"),
+    _fault("want_uses_the_key", "a generation refused for want of material uses up its key",
+           _spent_by(Code.PROFILE_INCOMPLETE, Code.INSUFFICIENT_DATA), source="ours"),
+    _fault("early_chunk_uses_the_key", "a chunk that comes too early uses up its key",
+           _spent_by(Code.IMPORT_SEQUENCE), source="ours"),
+    _fault("unfrozen_uses_the_key", "an activation before the freeze uses up its key",
+           _spent_by(Code.SPACE_NOT_FROZEN), source="ours"),
+    _fault("fence_fenced_again", "the replay of a fence that was lifted fences again", _replays(_lifted), source="ours"),
 )  # fmt: skip

@@ -17,6 +17,7 @@ from conformance.oracle.turn import Outcome, Turn, changed
 from conformance.wire import canonical
 from conformance.wire.bundle import instant
 from conformance.wire.vocabulary import Code
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, patched
 from tests.seeded.refused import leaving
 
@@ -215,6 +216,20 @@ def _settled_when_made(original: Any) -> Any:
     return settle
 
 
+def _of_any_space(original: Any) -> Any:
+    """Read a caller's own receipt in whichever space it is asked for."""
+
+    def get(turn: Turn, space: Space, request: Doc) -> Outcome:
+        for other in turn.state.spaces.values():
+            found = other.receipts.by_id(request["receipt_id"])
+            if found is not None and found["principal_id"] == turn.caller:
+                space = other
+        outcome: Outcome = original(turn, space, request)
+        return outcome
+
+    return get
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("f23_summary_in_receipt", "a receipt quotes the text of its request", _made(_with_summary), source="F23"),
     _fault("request_extensions_in_receipt", "the request's extensions go to its receipt", _made(_with_extensions)),
@@ -272,5 +287,9 @@ FAULTS: tuple[Fault, ...] = (
     _fault(
         "digest_of_plain_json", "the digest is over the request as the provider's language writes it",
         Patch(receipts, "payload_digest", _plain), source="ours",
+    ),
+    _fault(
+        "own_receipt_in_any_space", "a caller's own receipt is read under the id of another space",
+        altered.step("receipts.get", _of_any_space), source="ours",
     ),
 )  # fmt: skip

@@ -14,6 +14,7 @@ from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Step, Turn
 from conformance.wire.bundle import Need
 from conformance.wire.vocabulary import Code
+from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 
 RULE = "MEM-R020"
@@ -166,6 +167,30 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md") 
     return Fault(f"r020_{name}", RULE, sentence, patched(*patches), source)
 
 
+def _first_contents() -> Provider:
+    """Make a provider in which an update of the kind alone brings the first content back."""
+    first: dict[str, Doc] = {}
+
+    def keeping(original: Any) -> Any:
+        def create(turn: Turn, space: Space, request: Doc) -> Outcome:
+            outcome: Outcome = original(turn, space, request)
+            first[outcome.affected[0]["id"]] = request["content"]
+            return outcome
+
+        return create
+
+    def reviving(original: Any) -> Any:
+        def update(turn: Turn, space: Space, request: Doc) -> Outcome:
+            old = first.get(request["record_id"])
+            filled = request if old is None or "content" in request else {**request, "content": old}
+            outcome: Outcome = original(turn, space, filled)
+            return outcome
+
+        return update
+
+    return Patched([altered.step("records.create", keeping), altered.step("records.update", reviving)])
+
+
 FAULTS: tuple[Fault, ...] = (
     _fault("update_accepts_scope", "an update takes a scope", _taking("scope"), Patch(records, "updated", _with_scope)),
     _fault(
@@ -224,4 +249,6 @@ FAULTS: tuple[Fault, ...] = (
         "update_takes_extensions", "an update clears the extensions",
         _updated(lambda _turn, _record: {"extensions": {}}), source="ours",
     ),
+    Fault("r020_kind_brings_the_first_content_back", RULE, "an update of the kind alone brings the first content back",
+          _first_contents, "ours"),
 )  # fmt: skip

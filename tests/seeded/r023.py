@@ -239,6 +239,32 @@ def _fault(name: str, sentence: str, *patches: Patch, source: str = "rules.md", 
     return Fault(f"r023_{name}", RULE, sentence, patched(*patches, **oracle), source)
 
 
+def _cached() -> Provider:
+    """Make a provider that recalls what it recalled before, as long as there are as many records and grants."""
+    kept: dict[bytes, Outcome] = {}
+
+    def wrap(original: Any) -> Any:
+        def recall(turn: Turn, space: Space, request: Doc) -> Outcome:
+            outcome: Outcome = original(turn, space, request)
+            counts = [len(space.records.all()), len(space.grants.all())]
+            return kept.setdefault(canonical.canonical([turn.caller, request, counts]), outcome)
+
+        return recall
+
+    return Patched([altered.step("recall", wrap)])
+
+
+def _unfiltered(original: Any) -> Any:
+    """Leave the filter out where there is a query."""
+
+    def recall(turn: Turn, space: Space, request: Doc) -> Outcome:
+        asked = {name: part for name, part in request.items() if name != "filter" or "query" not in request}
+        outcome: Outcome = original(turn, space, asked)
+        return outcome
+
+    return recall
+
+
 def _joined(original: Any) -> Any:
     """Recall a record once for each time that its context is named."""
 
@@ -300,4 +326,8 @@ FAULTS: tuple[Fault, ...] = (
           patched(scoped.during("recall", altered.cut(records, "eligible"))), source="ours"),
     Fault("r023_contexts_named_twice_count_twice", RULE, "a record in a context that is named twice is recalled twice",
           patched(altered.step("recall", _joined)), source="ours"),
+    Fault("r023_cached_by_count", RULE, "what was recalled is recalled again while there are as many records and grants",
+          _cached, "ours"),
+    Fault("r023_query_lifts_the_filter", RULE, "with a query the filter is not looked at",
+          patched(altered.step("recall", _unfiltered)), "ours"),
 )  # fmt: skip

@@ -10,8 +10,10 @@ from conformance.oracle import contents, exports, store
 from conformance.oracle.policy import chunks
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
+from conformance.wire.vocabulary import Flag
 from tests.seeded import altered
-from tests.seeded.fault import Fault, Patch, patched
+from tests.seeded.fault import Fault, Patch, always, patched
+from tests.seeded.scoped import without
 
 RULE = "MEM-R027"
 MOST_SAFE = 2**53 - 1
@@ -281,4 +283,6 @@ FAULTS: tuple[Fault, ...] = (
     _ours("exports_lost_at_restart", "a restart loses exports", Patch(store, "load_space", _exports_lost)),
     _ours("first_records_only", "an export holds the first fifty items of a type", Patch(exports, "_typed", _few_of_a_type)),
     _ours("brought_receipts_stay", "an export leaves out brought receipts", Patch(exports, "receipts_of", _own_only)),
+    Fault("r027_reflections_need_the_flag", RULE, "an export without the flag of reflections holds none",
+          without(Flag.REFLECTION, Patch(exports, "reflections_of", always([]))), "ours"),
 )  # fmt: skip

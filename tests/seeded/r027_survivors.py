@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from conformance.oracle import activation
-from conformance.oracle.state import Doc
-from tests.seeded.fault import Fault, Patch, always, patched
+from conformance.oracle import activation, jobs
+from conformance.oracle.state import Doc, Space
+from conformance.oracle.turn import Outcome, Settled, Turn
+from tests.seeded import altered
+from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
 
 RULE = "MEM-R027"
 
@@ -37,6 +39,34 @@ def _scope_brought(original: Any) -> Any:
     return surviving
 
 
+def _of_the_request() -> Provider:
+    """Make a provider in which only what was a tombstone when the activation was asked for survives it."""
+    dead: dict[str, set[str]] = {}
+
+    def asked(original: Any) -> Any:
+        def activate(turn: Turn, space: Space, request: Doc) -> Outcome:
+            dead[request["import_id"]] = {record["record_id"] for record in activation.tombstones(space)}
+            outcome: Outcome = original(turn, space, request)
+            return outcome
+
+        return activate
+
+    def settled(original: Any) -> Any:
+        def settle(turn: Turn, space: Space, job: Doc) -> Settled:
+            known = dead.get(job["import_id"], set())
+
+            def then(found: Any) -> Any:
+                return lambda space: [record for record in found(space) if record["record_id"] in known]
+
+            with Patch(activation, "tombstones", then).applied():
+                done: Settled = original(turn, space, job)
+            return done
+
+        return settle
+
+    return Patched([altered.step("imports.activate", asked), Patch(jobs.SETTLERS, "memory.imports.activate", settled)])
+
+
 def _fault(name: str, sentence: str, *patches: Patch) -> Fault:
     return Fault(f"r027_{name}", RULE, sentence, patched(*patches), "ours")
 
@@ -54,4 +84,6 @@ FAULTS: tuple[Fault, ...] = (
            Patch(activation, "surviving", _further_wins)),
     _fault("tombstone_moves", "a tombstone goes where the bundle has the record", Patch(activation, "surviving", _scope_brought)),
     _fault("survivors_without_subject", "what survives loses its subject", Patch(activation, "needed", always([]))),
+    Fault("r027_survivors_of_the_request", RULE, "what is deleted while an activation is pending lives again",
+          _of_the_request, "ours"),
 )  # fmt: skip

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
 from conformance.oracle import steps
 from conformance.oracle.state import Doc, Space
 from conformance.oracle.turn import Outcome, Turn
+from conformance.wire.vocabulary import Flag
 from tests.seeded import altered
-from tests.seeded.fault import Patch
+from tests.seeded.fault import Answer, Patch, Patched, Provider
 
 Respell = Callable[[Space, str, str], str]
 """(space, member, name) -> the name that the provider takes it for."""
@@ -51,3 +52,15 @@ def _respelled(respell: Respell, space: Space, member: str, value: Any) -> Any:
     if isinstance(value, list):
         return [_respelled(respell, space, member, inner) for inner in value]
     return respell(space, member, value) if isinstance(value, str) else value
+
+
+def without(flag: Flag, *patches: Patch) -> Callable[[], Provider]:
+    """Return a factory of the oracle with patches that hold only for calls whose session has not negotiated a flag."""
+
+    class Gated(Patched):
+        def call(self, credential: str | None, flags: Sequence[str], op: str, payload: Any) -> Answer:
+            if self.oracle.bundle.flag(flag) in flags:
+                return self.oracle.call(credential, flags, op, payload)
+            return super().call(credential, flags, op, payload)
+
+    return lambda: Gated(patches)
