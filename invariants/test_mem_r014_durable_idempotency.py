@@ -18,8 +18,9 @@ from conformance.bench import Bench
 from conformance.caller import Caller, made
 from conformance.exchange import Call
 from conformance.expect import Inconclusive
+from conformance.wire.bundle import load
 from conformance.wire.canonical import digest
-from conformance.wire.vocabulary import Code, Flag
+from conformance.wire.vocabulary import Code
 from conformance.world import World
 from strategies.content import contents
 from strategies.identifiers import ID_LIMIT, extension_maps, ids, look_alikes
@@ -299,14 +300,8 @@ def test_another_space_is_another_key(bench: Bench) -> None:
 # -- at the same time
 
 
-BURSTS = (
-    "records.create",
-    "capture",
-    "candidates.review",
-    "profile.update",
-    pytest.param("exports.create", marks=pytest.mark.needs(flags=[Flag.TRANSFER])),
-    pytest.param("reflections.generate", marks=pytest.mark.needs(flags=[Flag.REFLECTION])),
-)
+BURSTS = [pytest.param(row.stem, marks=pytest.mark.needs(flags=[row.flag])) for row in load().operations.values() if row.mutation]
+"""Every operation that mutates."""
 
 
 @pytest.mark.parametrize("stem", BURSTS)
@@ -322,6 +317,21 @@ def test_requests_that_arrive_together_have_one_effect(bench: Bench, stem: str) 
         world.same(receipt, world.root.accepted(call), f"{call.op}: a repeat is answered with another receipt")
     if stem == "records.create":
         world.same(1, world.root.do("records.list", selection=world.everything())["total_authorized"], "one key made two records")
+
+
+@pytest.mark.parametrize("stem", ["subjects.ensure", "grants.grant", "capture"])
+def test_of_two_requests_that_arrive_together_one_wins(bench: Bench, stem: str) -> None:
+    """Of two requests under one key that differ in an extension alone, one commits; whoever sends the other is refused."""
+    world = bench.world()
+    one = world.root.call(stem, **scenes.plain_request(world, stem))
+    replies = world.at_once([one, scenes.other_payload(one)] * 8)
+    won = {reply.payload["receipt"]["receipt_id"] for reply in replies if reply.ok}
+    world.same(1, len(won), f"{one.op}: one key has not exactly one receipt")
+    codes = sorted({str(reply.code) for reply in replies if not reply.ok})
+    world.same([world.bundle.code(Code.KEY_REUSED)], codes, f"{one.op}: a loser was refused for another reason")
+    world.same(
+        8, sum(reply.ok for reply in replies), f"{one.op}: not exactly the requests with the winning payload were answered"
+    )
 
 
 def test_of_two_payloads_that_arrive_together_one_wins_everywhere(bench: Bench) -> None:

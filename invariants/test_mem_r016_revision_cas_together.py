@@ -130,6 +130,43 @@ def test_concurrent_changes_of_different_objects_all_commit(bench: Bench) -> Non
     world.same(expected, records, "an acknowledged creation is not there")
 
 
+def test_concurrent_changes_of_one_thing_in_several_places_all_commit(bench: Bench) -> None:
+    """Documents of several kinds of one subject, and fences of several contexts of one space, lose none of each other."""
+    world = bench.world()
+    subject_id = world.scope()["subject_id"]
+    kinds, contexts = ([world.name(f"{letter}{number}") for number in range(CROWD)] for letter in ("k", "c"))
+    members: dict[str, Any] = {"subject_id": subject_id, "content": {"text": "a"}, "expected_revision": None}
+    calls = [world.root.call("profile.update", kind=kind, **members) for kind in kinds]
+    targets = [{"type": "context", "context_id": context_id} for context_id in contexts]
+    calls += [world.root.call("subjects.fence", target=target, action="fence") for target in targets]
+    refused = [reply.error for reply in world.at_once(calls) if reply.error is not None]
+    world.same([], refused, "a concurrent change of something else was refused")
+    documents = world.root.do("profile.get", subject_id=subject_id, kinds=kinds)["documents"]
+    world.same_set(kinds, [document["kind"] for document in documents], "an acknowledged document is not there")
+    told = [name for name in scenes.space(world)["fenced_context_ids"] if name in contexts]
+    world.same_set(contexts, told, "an acknowledged fence is not there")
+
+
+def test_of_concurrent_changes_of_several_kinds_exactly_one_commits(bench: Bench) -> None:
+    """Of updates, deletions and moves of one record, and of fences and archivings of one subject, exactly one commits."""
+    world = bench.world()
+    members = _record(world)
+    changes: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("update", {"kind": "fact"}),
+        ("delete", {}),
+        ("promote", {"to_scope": world.scope(context="c2")}),
+    )
+    calls = [world.root.call(f"records.{stem}", **members, **more) for stem, more in changes * 3]
+    _exactly_one(world, "records", world.at_once(calls), Code.REVISION_STALE, Code.RECORD_TOMBSTONED, Code.WRONG_STATE)
+    world.same(2, world.root.read(members["record_id"])["revision"], "the revision does not count the one commit")
+    subject = {"type": "subject", "subject_id": world.scope("u2")["subject_id"]}
+    asked = {"target": subject, "expected_revision": 1}
+    calls = [world.root.call("subjects.fence", **asked, action=action) for action in ("fence", "archive") * 4]
+    _exactly_one(world, "subjects.fence", world.at_once(calls), Code.REVISION_STALE, Code.SUBJECT_ARCHIVED, Code.WRONG_STATE)
+    revision = world.root.do("subjects.get", subject_id=subject["subject_id"])["subject"]["revision"]
+    world.same(2, revision, "the subject's revision does not count the one commit")
+
+
 @pytest.mark.needs(controls=["restart"])
 def test_acknowledged_changes_outlive_a_restart(bench: Bench) -> None:
     """What was acknowledged, alone or in a crowd, is there after a restart, at its revision (F07)."""

@@ -171,10 +171,17 @@ def _of_this_month(turn: Turn, _space: Space, _request: Doc, known: Doc) -> Doc 
     return None if instant(shifted(known["created_at"], 30 * 86_400)) < turn.instant else known
 
 
-def _known_on_arrival() -> Patches:
+def _known_on_arrival(*stems: str) -> Patches:
+    """Look for a key in the state that a request met on arrival, in some operations or in all."""
+
     def patches(arrived: state.State) -> list[Patch]:
         def wrap(original: Any) -> Any:
-            return lambda turn, space, request, digest: original(turn, arrived.spaces.get(space.space_id, space), request, digest)
+            def find(turn: Turn, space: Space, request: Doc, digest: str) -> Doc | None:
+                late = not stems or turn.op.stem in stems
+                found: Doc | None = original(turn, arrived.spaces.get(space.space_id, space) if late else space, request, digest)
+                return found
+
+            return find
 
         return [Patch(receipts, "find_replay", wrap)]
 
@@ -269,4 +276,9 @@ FAULTS: tuple[Fault, ...] = (
     _fault("unfrozen_uses_the_key", "an activation before the freeze uses up its key",
            _spent_by(Code.SPACE_NOT_FROZEN), source="ours"),
     _fault("fence_fenced_again", "the replay of a fence that was lifted fences again", _replays(_lifted), source="ours"),
+    *(
+        Fault(f"r014_{word}_raced", RULE, f"requests of {stem} under one key that arrive together all take effect",
+              racing(_known_on_arrival(stem)), "ours")
+        for word, stem in (("grants", "grants.grant"), ("ensures", "subjects.ensure"), ("chunks", "imports.stage"))
+    ),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from conformance.oracle.turn import Outcome, Turn
 from conformance.wire.vocabulary import Code
 from tests.seeded import altered
 from tests.seeded.fault import Fault, Patch, Patched, Provider, always, patched
-from tests.seeded.races import checked_on_arrival, racing, written_back_whole
+from tests.seeded.races import checked_on_arrival, racing, written_back
 from tests.seeded.refused import leaving
 
 RULE = "MEM-R016"
@@ -212,7 +212,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("r016_check_then_act", RULE, "concurrent changes on one revision all commit", racing(checked_on_arrival(*LATE))),
     Fault(
         "r016_f07_store_written_back", RULE, "a store written back whole loses what came between",
-        racing(written_back_whole), "F07",
+        racing(written_back()), "F07",
     ),
     Fault("r016_f07_job_writes_back", RULE, "a settling job writes back the records of its start", _stale_job, "F07"),
     _fault("null_overwrites", "expecting no document overwrites one", _tolerant(_null), source="ours"),
@@ -271,4 +271,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     _fault("revisions_as_text", "what is behind and what is ahead is told by the text of the revisions",
            Patch(revisions, "mismatch", _as_text), source="ours"),
+    Fault("r016_profiles_written_back", RULE, "documents that are written at once lose one another",
+          racing(written_back("profile.update")), "ours"),
+    Fault("r016_fences_written_back", RULE, "contexts that are fenced at once lose one another",
+          racing(written_back("subjects.fence")), "ours"),
+    Fault("r016_deletion_checked_on_arrival", RULE, "a deletion commits beside an update on the same revision",
+          racing(checked_on_arrival(UNCHECKED, only="records.delete")), "ours"),
 )  # fmt: skip

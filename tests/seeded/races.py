@@ -42,17 +42,18 @@ def racing(patches: Patches) -> Callable[[], Provider]:
     return lambda: cast("Provider", Racing(patches))
 
 
-def checked_on_arrival(*unchecked: Patch) -> Patches:
+def checked_on_arrival(*unchecked: Patch, only: str = "") -> Patches:
     """Return patches for check-then-act: a mutation is refused by the state it met on arrival, and done on the present one.
 
-    ``unchecked`` take away the checks that would notice what came between.
+    ``unchecked`` take away the checks that would notice what came between; ``only`` names the one operation that is so judged.
     """
 
     def wrap(arrived: State) -> Wrapper:
         def wrapped(original: Any) -> Any:
             def step(state: State, caller: str, op: str, request: Any, env: Any, *rest: Any, **named: Any) -> Any:
                 _, reply = original(arrived, caller, op, request, env, *rest, **named)
-                if isinstance(reply, Refusal) or not env.bundle.operations[op].mutation:
+                row = env.bundle.operations[op]
+                if isinstance(reply, Refusal) or not row.mutation or only not in ("", row.stem):
                     return original(state, caller, op, request, env, *rest, **named)
                 with ExitStack() as stack:
                     for patch in unchecked:
@@ -66,15 +67,22 @@ def checked_on_arrival(*unchecked: Patch) -> Patches:
     return lambda arrived: [Patch(steps, "step", wrap(arrived))]
 
 
-def written_back_whole(arrived: State) -> Sequence[Patch]:
-    """Return the patch of a store that is written as a whole from an earlier reading: what came between is lost."""
+def written_back(*stems: str) -> Patches:
+    """Return the patch of a store that is written as a whole from an earlier reading, by some operations or by all.
 
-    def wrap(original: Any) -> Any:
-        def step(state: State, caller: str, op: str, request: Any, env: Any, *rest: Any, **named: Any) -> Any:
-            read = arrived if env.bundle.operations[op].mutation else state
-            after, reply = original(read, caller, op, request, env, *rest, **named)
-            return (state if isinstance(reply, Refusal) else after), reply
+    What came between is lost.
+    """
 
-        return step
+    def patches(arrived: State) -> Sequence[Patch]:
+        def wrap(original: Any) -> Any:
+            def step(state: State, caller: str, op: str, request: Any, env: Any, *rest: Any, **named: Any) -> Any:
+                row = env.bundle.operations[op]
+                stale = row.mutation and (not stems or row.stem in stems)
+                after, reply = original(arrived if stale else state, caller, op, request, env, *rest, **named)
+                return (state if isinstance(reply, Refusal) else after), reply
 
-    return [Patch(steps, "step", wrap)]
+            return step
+
+        return [Patch(steps, "step", wrap)]
+
+    return patches
