@@ -29,7 +29,7 @@ NAME_LIMIT = 128
 """The most code points of an id or an idempotency key."""
 
 MANY = 101
-"""More things of one kind than a store may take at once where it forgets to go on: no list of the contract has an end of its own."""
+"""More of one kind than a store may take at once where it forgets to go on: no list of the contract has an end of its own."""
 
 LATE: Mapping[str, Flag] = MappingProxyType(
     {
