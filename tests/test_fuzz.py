@@ -171,7 +171,9 @@ def test_what_a_provider_makes_of_any_characters_is_hidden_or_a_symbol(fault: st
     saved = [(path.read_text("utf-8"), json.loads(path.read_text("utf-8"))) for path in tmp_path.glob("*.json")]
     assert "<credential" in str(saved) or fault == "Misspelt"
     assert all(MARK not in f"{text}{value}" and json.dumps(MARK)[1:-1] not in text for text, value in saved)
-    findings = [value for _, value in saved if "legs" in value]
+    found = [value for _, value in saved if "legs" in value]
+    # What calls at once left behind need not show again when they are sent once more, and is told as not reduced.
+    findings = [value for value in found if value["counterexample"] or not value["reason"].startswith("state")]
     assert findings
     for finding in findings:
         example = Counterexample.of_json(finding["counterexample"])

@@ -180,7 +180,7 @@ def test_a_member_names_a_rule(op: str, pointer: str, rule: str) -> None:
 
 
 def test_a_disagreement_is_known_by_rule_operation_and_reason() -> None:
-    episode = played("python:tests.faults:r016_adds_two", Leg(1, "cas", 60))
+    episode = played("python:tests.faults:r016_adds_two", Leg(2, "cas", 60))
     assert isinstance(episode.finding, Disagreement)
     rule, op, reason = episode.finding.key
     assert (rule, op) == (episode.finding.rule, episode.finding.op)
